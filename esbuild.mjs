@@ -1,0 +1,40 @@
+// Bundles every program of the package into dist/. Each entry is one process or worker of its own.
+
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+const programs = {
+  cli: 'cli/main.ts',
+  adapter: 'protocol/adapter.ts',
+  'adapter-host': 'trainer-daemon/rollouts/adapter-host.ts',
+  'planner-worker': 'trainer-daemon/planner/serving/worker.ts',
+  'trainer-worker': 'trainer-daemon/trainers/onnx/worker.ts',
+  'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',
+  'tabletop-skills.adapter': 'trainer-daemon/harnesses/tabletop-skills/adapter.ts',
+  'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
+};
+
+const only = process.argv.slice(2);
+const chosen = Object.entries(programs).filter(
+  ([name, file]) => existsSync(file) && (only.length === 0 || only.includes(name)),
+);
+if (only.length === 0) await rm('dist', { recursive: true, force: true });
+await build({
+  entryPoints: chosen.map(([out, input]) => ({ out, in: input })),
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  sourcemap: 'linked',
+  mainFields: ['module', 'main'],
+  // Native or wasm packages are found in node_modules at run time; bundling them would lose their side files.
+  external: ['onnxruntime-node', '@mujoco/mujoco'],
+  // Bundled CommonJS packages still call require for Node's own modules.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+});
