@@ -1,0 +1,132 @@
+/**
+ * What the tabletop world offers to a harness: suites of tasks, honest perception, and skills executed by frozen
+ * controllers. Lengths in metres, angles in radians, times in simulated seconds. Frame: x away from the robot's base,
+ * y to its left, z up, the table top at z = 0.
+ */
+
+export type Vec3 = [number, number, number];
+
+export interface TaskSummary {
+  suite: string;
+  /** 0-9 */
+  index: number;
+  /** What the planner is told, one sentence. */
+  instruction: string;
+}
+
+/** A perceived object. Perception knows kinds and places, never an object's role in the task. */
+export interface Detection {
+  /** Name for this detection, unique within one `detect` result: kind and a number counted from left to right, `bowl_2`. */
+  name: string;
+  /** For example `bowl`, `plate`, `drawer`. */
+  kind: string;
+  /** For example `black`; empty where the kind has one look only. */
+  colour: string;
+  /** Estimated centre: the true one plus seeded noise. */
+  position: Vec3;
+  /** Estimated extents along x, y, z. */
+  size: Vec3;
+  /** 0-1, falls with occlusion. */
+  confidence: number;
+  camera: string;
+  /** Pixels: left, top, right, bottom. */
+  box: [number, number, number, number];
+}
+
+export interface Detections {
+  /** Simulated time of the observation. */
+  time: number;
+  detections: Detection[];
+}
+
+export type Grasp = 'top' | 'rim';
+
+/** Where to put what is held. */
+export type PlaceTarget =
+  | { on: Detection }
+  | { inside: Detection }
+  /** On the table at x, y. */
+  | { at: [number, number] }
+  /** On the table beside something. */
+  | { beside: Detection; side: 'left' | 'right' | 'front' | 'behind' };
+
+/** What a skill's own sensors tell when it ends; never whether the task is solved. */
+export interface SkillResult {
+  ok: boolean;
+  /** For example `held`, `placed`, `slipped`, `nothing-between-fingers`, `unreachable`, `blocked`, `not-holding`, `already-holding`, `handle-missed`, `timeout`. */
+  code: string;
+  /** Distance between the fingers at the end. */
+  gripperOpening: number;
+  holding: boolean;
+  tcp: Vec3;
+  /** Simulated seconds it took. */
+  seconds: number;
+}
+
+export interface CameraImage {
+  camera: string;
+  width: number;
+  height: number;
+  /** PNG file bytes (colour). */
+  png: Uint8Array;
+}
+
+/** Body poses over time in a form that replay can draw without the physics. */
+export interface Trajectory {
+  version: 1;
+  /** Frames a second: 20. */
+  rate: number;
+  bodies: string[];
+  /** Shapes to draw: body index, kind, half sizes, pose in the body, colour. */
+  geoms: {
+    body: number;
+    kind: 'plane' | 'sphere' | 'capsule' | 'cylinder' | 'box';
+    size: number[];
+    position: Vec3;
+    quaternion: [number, number, number, number];
+    colour: [number, number, number, number];
+  }[];
+  frames: number;
+  /** int16 differences (position 0.1 mm, quaternion 1/32767), body-major, deflated, base64. */
+  poses: string;
+  /** One entry a skill or observation call. */
+  spans: { name: string; start: number; end: number; held: string | null; detections?: Detection[] }[];
+}
+
+export interface Tabletop {
+  readonly task: TaskSummary;
+  /** Simulated seconds since the start of the episode. */
+  readonly time: number;
+  /** True between a successful pick and a release or a slip, as the fingers' contact sensors tell. */
+  holding(): boolean;
+  /** Detects everything visible, or only what fits the words of `query` (kind and colour). */
+  detect(query?: string): Detections;
+  look(camera?: 'agent' | 'side' | 'wrist'): CameraImage;
+  pick(target: Detection, grasp: Grasp): SkillResult;
+  place(target: PlaceTarget): SkillResult;
+  moveTo(position: Vec3): SkillResult;
+  openDrawer(drawer: Detection): SkillResult;
+  closeDrawer(drawer: Detection): SkillResult;
+  release(): SkillResult;
+  /** The simulator's own check of the goal, now. For the scorer; never shown to a planner. */
+  success(): boolean;
+  trajectory(): Trajectory;
+  dispose(): void;
+}
+
+export interface EpisodeStart {
+  suite: string;
+  task: number;
+  /** 0-49: fixes the scene. */
+  init: number;
+  /** Seeds the noise of perception, so that attempts on one initial state differ. */
+  noiseSeed: string;
+}
+
+/** What the scripted expert may know and a planner may not: the goal in terms of scene objects. */
+export interface GoalStep {
+  kind: 'on' | 'inside' | 'beside' | 'open' | 'close';
+  /** How the instruction singles the object out. */
+  object?: { kind: string; colour: string; relation?: string };
+  target?: { kind: string; colour: string; relation?: string };
+}
