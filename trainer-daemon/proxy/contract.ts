@@ -1,0 +1,66 @@
+/** The recording proxy as the other rooms see it. */
+import type { SamplingConfig } from '../../protocol/config.ts';
+import type { ResolvedCall, Role } from '../../protocol/records.ts';
+import type { CallSink } from '../store/contract.ts';
+
+/** A server that answers chat completions behind the proxy. */
+export interface Upstream {
+  readonly name: string;
+  /** Base URL, ends in /v1. */
+  readonly url: string;
+  /** Model name to send. */
+  readonly model: string;
+  readonly apiKey: string | null;
+  /** Whether token ids and log-probs of the sampled distribution come back (teachers may lack them). */
+  readonly capturesTokens: boolean;
+  /** Sampling fields the server understands beyond the OpenAI ones. */
+  readonly supports: { topK: boolean; seed: boolean };
+  /** Version that a request dispatched now is answered with; null for servers that do not serve this run's planner. */
+  policyVersion(): number | null;
+}
+
+export interface EpisodeOpening {
+  id: string;
+  role: Role;
+  upstream: Upstream;
+  sampling: SamplingConfig;
+  /** Sent as max_tokens; the harness's own smaller value is recorded, not used. */
+  responseTokens: number;
+  /** Further calls are refused (and not recorded) once this many were answered. */
+  turns: number;
+  sink: CallSink;
+  onUpstreamFailure: 'pass' | 'fail-fast';
+}
+
+export interface ProxyEpisode {
+  readonly id: string;
+  readonly key: string;
+  /** `http://127.0.0.1:PORT/e/KEY/v1`; the key also works as a bearer token at `/v1`. */
+  readonly baseUrl: string;
+  /** Calls recorded so far, in turn order (resends included), prompt ids and bodies left out. */
+  readonly calls: readonly RecordedCall[];
+  /** performance.now() of the last request or reply byte. */
+  readonly lastActivity: number;
+  /** Requests in flight. */
+  readonly inFlight: number;
+  /** True once a call was refused because of `turns`. */
+  readonly turnLimitReached: boolean;
+  /** A call was lost: it could not be recorded. The episode is then untrainable. */
+  readonly lostCalls: number;
+  /** Called after each recorded call and when the turn limit refuses one. */
+  onChange?: () => void;
+  /** Ends the episode: in-flight calls are aborted (recorded as `limit` or `aborted`), the key answers 409 from now on. */
+  close(reason: 'done' | 'limit' | 'cancelled'): Promise<void>;
+}
+
+export type RecordedCall = Pick<
+  ResolvedCall,
+  'id' | 'turn' | 'status' | 'finishReason' | 'response' | 'policyVersion' | 'retryOf'
+>;
+
+export interface RecordingProxy {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  openEpisode(opening: EpisodeOpening): ProxyEpisode;
+  close(): Promise<void>;
+}

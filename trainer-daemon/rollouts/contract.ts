@@ -1,0 +1,45 @@
+/** Running episodes of a harness through its adapter. */
+import type { EpisodeRequest, TaskList } from '../../protocol/adapter.ts';
+import type { SamplingConfig } from '../../protocol/config.ts';
+import type { EpisodeKey } from '../../protocol/ids.ts';
+import type { EpisodeRecord } from '../../protocol/records.ts';
+import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
+import type { Section } from '../store/contract.ts';
+
+/** An adapter running in its own child process. */
+export interface LoadedAdapter {
+  readonly name: string;
+  /** Absolute path of the adapter file and the hash of its text. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly onUpstreamFailure: 'pass' | 'fail-fast';
+  readonly hasScriptedTeacher: boolean;
+  tasks(): Promise<TaskList>;
+  close(): Promise<void>;
+}
+
+export interface EpisodeJob {
+  key: EpisodeKey;
+}
+
+export interface RolloutOptions {
+  adapter: LoadedAdapter;
+  jobs: EpisodeJob[];
+  proxy: RecordingProxy;
+  upstream: Upstream;
+  section: Section;
+  sampling: SamplingConfig;
+  limits: EpisodeRequest['limits'];
+  concurrency: number;
+  /** Folder of the training config. */
+  workspace: string;
+  /** Cancels at once: running episodes are ended and leave no episode record. */
+  signal?: AbortSignal;
+  /** Asked before each start: true lets running episodes finish and starts no more. */
+  stopStarting?: () => boolean;
+  /** After the episode's record is on disk. */
+  onEpisode?: (episode: EpisodeRecord) => void | Promise<void>;
+}
+
+/** Runs the jobs and resolves with the records of all that finished (invalid ones included), in the jobs' order. */
+export type RunEpisodes = (options: RolloutOptions) => Promise<EpisodeRecord[]>;
