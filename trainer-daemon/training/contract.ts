@@ -1,0 +1,55 @@
+/** The run as one library function: what the command line and the daemon call. */
+import type { TrainingConfig } from '../../protocol/config.ts';
+import type { RunEvent, Stage } from '../../protocol/journal.ts';
+
+/** Asks a run to end; may be changed while it runs. `now` ends running episodes, which then run again on resume. */
+export interface StopControl {
+  mode: 'none' | 'episode' | 'round' | 'now';
+}
+
+export interface TrainOptions {
+  /** The config as parsed; not needed with `resume`, where the run's own copy counts. */
+  config?: TrainingConfig;
+  /** Folder that relative paths of the config start from. */
+  configFolder: string;
+  /** Where to write a new run; default `<configFolder>/runs/<name>-<UTC time>`. */
+  runDirectory?: string;
+  /** Directory of a run to go on with. */
+  resume?: string;
+  /** Default: all four, in order. */
+  stages?: Stage[];
+  /** Fewer RL rounds than the config says. */
+  rounds?: number;
+  signal?: AbortSignal;
+  stop?: StopControl;
+  onEvent?: (event: RunEvent) => void;
+}
+
+export interface TrainResult {
+  state: 'finished' | 'stopped';
+  /** The run directory. */
+  directory: string;
+  /** Final table as text (80 columns), when the evaluate stage ran. */
+  table?: string;
+  /** The same as data. */
+  tableJson?: unknown;
+}
+
+export interface ForecastRow {
+  stage: string;
+  episodes: number;
+  /** Planner calls at most. */
+  calls: number;
+  optimizerSteps: number;
+  diskBytes: number;
+  note: string;
+}
+
+export interface RunForecast {
+  rows: ForecastRow[];
+  tasks: number;
+  suites: string[];
+}
+
+/** A problem a person can mend: wrong checkpoint, missing teacher, resumed run of another config. */
+export class TrainingError extends Error {}
