@@ -1,0 +1,51 @@
+/** Optimizer batches of an RL round. */
+import { Random } from '../../protocol/random.ts';
+
+export interface RlBatch<T> {
+  /** 0-based pass over the round's samples. */
+  pass: number;
+  items: T[];
+}
+
+/**
+ * Cuts a round's selected samples into optimizer batches: in each pass every sample once, ceil(n / batch) batches, the
+ * last one partial (design 3.3).
+ *
+ * The turns of an episode stay next to each other, in the order given: each pass shuffles the *episodes* and then cuts.
+ * Their prompts begin alike, so a trainer that computes shared prefixes once saves most of the forward work. The price
+ * is that a batch holds fewer distinct episodes than one drawn turn by turn (at least batch / 16 with the paper's
+ * settings); eq. 5 allows for it, because a batch need not hold complete episodes and its normaliser is the batch's.
+ *
+ * @param items Selected samples; the order of episodes in it does not matter.
+ * @returns All batches of all passes, in the order of the optimizer steps; none when there are no items.
+ * @throws RangeError when `batch` or `passes` is not a positive whole number.
+ */
+export function rlBatches<T extends { episodeId: string }>(
+  items: readonly T[],
+  batch: number,
+  passes: number,
+  seed: number,
+  round: number,
+): RlBatch<T>[] {
+  if (!Number.isInteger(batch) || batch < 1)
+    throw new RangeError(`batch must be a positive whole number, not ${batch}`);
+  if (!Number.isInteger(passes) || passes < 1) {
+    throw new RangeError(`passes must be a positive whole number, not ${passes}`);
+  }
+  const byEpisode = new Map<string, T[]>();
+  for (const item of items) {
+    const turns = byEpisode.get(item.episodeId);
+    if (turns) turns.push(item);
+    else byEpisode.set(item.episodeId, [item]);
+  }
+  const episodeIds = [...byEpisode.keys()].sort();
+  const batches: RlBatch<T>[] = [];
+  for (let pass = 0; pass < passes; pass++) {
+    const order = new Random('rl-batches', seed, round, pass).shuffle(episodeIds);
+    const sequence = order.flatMap((id) => byEpisode.get(id) ?? []);
+    for (let start = 0; start < sequence.length; start += batch) {
+      batches.push({ pass, items: sequence.slice(start, start + batch) });
+    }
+  }
+  return batches;
+}
