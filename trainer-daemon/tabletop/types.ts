@@ -24,13 +24,17 @@ export interface Detection {
   colour: string;
   /** Estimated centre: the true one plus seeded noise. */
   position: Vec3;
-  /** Estimated extents along x, y, z. */
+  /** Estimated extents along the object's own x, y, z axes, that is before it is turned by `yaw`. */
   size: Vec3;
+  /** Estimated rotation about z; 0 for round things. */
+  yaw: number;
   /** 0-1, falls with occlusion. */
   confidence: number;
   camera: string;
   /** Pixels: left, top, right, bottom. */
   box: [number, number, number, number];
+  /** Drawers only: whether it is perceived to stand open. */
+  open?: boolean;
 }
 
 export interface Detections {
@@ -41,6 +45,9 @@ export interface Detections {
 
 export type Grasp = 'top' | 'rim';
 
+/** Sides as seen from the robot: `left` is +y, `front` is towards the robot (-x), `behind` away from it (+x). */
+export type Side = 'left' | 'right' | 'front' | 'behind';
+
 /** Where to put what is held. */
 export type PlaceTarget =
   | { on: Detection }
@@ -48,13 +55,34 @@ export type PlaceTarget =
   /** On the table at x, y. */
   | { at: [number, number] }
   /** On the table beside something. */
-  | { beside: Detection; side: 'left' | 'right' | 'front' | 'behind' };
+  | { beside: Detection; side: Side };
+
+export type SkillCode =
+  /** pick: both fingers press on something that left the table with them */
+  | 'held'
+  | 'placed'
+  /** moveTo */
+  | 'moved'
+  | 'released'
+  /** openDrawer: the fingers kept the handle along the way */
+  | 'opened'
+  | 'closed'
+  /** the thing was felt and then lost */
+  | 'slipped'
+  | 'nothing-between-fingers'
+  /** beyond the arm's reach or inside the table; nothing moved */
+  | 'unreachable'
+  /** the arm met an obstacle and stopped short */
+  | 'blocked'
+  | 'not-holding'
+  | 'already-holding'
+  | 'handle-missed'
+  | 'timeout';
 
 /** What a skill's own sensors tell when it ends; never whether the task is solved. */
 export interface SkillResult {
   ok: boolean;
-  /** For example `held`, `placed`, `slipped`, `nothing-between-fingers`, `unreachable`, `blocked`, `not-holding`, `already-holding`, `handle-missed`, `timeout`. */
-  code: string;
+  code: SkillCode;
   /** Distance between the fingers at the end. */
   gripperOpening: number;
   holding: boolean;
@@ -123,10 +151,23 @@ export interface EpisodeStart {
   noiseSeed: string;
 }
 
-/** What the scripted expert may know and a planner may not: the goal in terms of scene objects. */
+/** How an instruction singles an object out. `relation` is one of the phrases that `singleOut` reads. */
+export interface Description {
+  kind: string;
+  /** Empty: any. */
+  colour: string;
+  relation?: string;
+}
+
+/**
+ * What the scripted expert may know and a planner may not: the goal in terms of scene objects, as steps in an order in
+ * which they can be done (a drawer is opened before its content is taken). `on`, `inside`, `beside`: bring `object` to
+ * `target`; `open`, `close`: `target` is the drawer.
+ */
 export interface GoalStep {
   kind: 'on' | 'inside' | 'beside' | 'open' | 'close';
-  /** How the instruction singles the object out. */
-  object?: { kind: string; colour: string; relation?: string };
-  target?: { kind: string; colour: string; relation?: string };
+  object?: Description;
+  target?: Description;
+  /** `beside` only. */
+  side?: Side;
 }
