@@ -1,0 +1,151 @@
+/** A {@link Trainer} whose work is done by the worker thread of worker.ts, so that the calling thread stays free. */
+import { Worker } from 'node:worker_threads';
+import {
+  type OptimizerOptions,
+  type RlItem,
+  type RlLossOptions,
+  type Trainer,
+  TrainerError,
+  type TrainerOptions,
+  type TrainingSequence,
+} from '../contract.ts';
+import type { Method, Reply, Request, ResultOf } from './messages.ts';
+
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+  onProgress?: (done: number, total: number) => void;
+}
+
+/**
+ * Starts the worker and waits until its trainer is open.
+ * @param file the built worker
+ * @throws TrainerError when the trainer cannot be opened
+ */
+export async function startTrainerWorker(file: string, options: TrainerOptions): Promise<Trainer> {
+  const worker = new Worker(file, { workerData: options, name: 'trainer' });
+  const ready = await new Promise<Extract<Reply, { kind: 'ready' }>>((resolve, reject) => {
+    worker.once('error', (error) => reject(new TrainerError(`the trainer did not start: ${error.message}`)));
+    worker.once('exit', (code) => reject(new TrainerError(`the trainer ended with code ${code} before it was ready`)));
+    worker.once('message', (reply: Reply) => {
+      if (reply.kind === 'ready') resolve(reply);
+      else reject(new TrainerError(reply.kind === 'refused' ? reply.message : `unexpected ${reply.kind}`));
+    });
+  });
+  worker.removeAllListeners();
+  return new WorkerTrainer(worker, ready.device, ready.stepsTaken);
+}
+
+class WorkerTrainer implements Trainer {
+  readonly engine = 'onnx';
+  readonly device: string;
+  private readonly worker: Worker;
+  private readonly pending = new Map<number, Pending>();
+  private readonly exited: Promise<void>;
+  private steps: number;
+  private nextId = 0;
+  /** Why no more calls are taken. */
+  private ended: string | undefined;
+
+  constructor(worker: Worker, device: string, stepsTaken: number) {
+    this.worker = worker;
+    this.device = device;
+    this.steps = stepsTaken;
+    worker.on('message', (reply: Reply) => this.receive(reply));
+    worker.on('error', (error) => this.end(`the trainer stopped: ${error.message}`));
+    this.exited = new Promise((resolve) => {
+      worker.on('exit', (code) => {
+        this.end(`the trainer ended with code ${code}`);
+        resolve();
+      });
+    });
+    // An idle trainer does not keep the process alive.
+    worker.unref();
+  }
+
+  get stepsTaken(): number {
+    return this.steps;
+  }
+
+  score(sequences: TrainingSequence[], onProgress?: (done: number, total: number) => void) {
+    return this.call('score', [sequences.map(sendable)], onProgress);
+  }
+
+  sftStep(items: TrainingSequence[], optimizer: OptimizerOptions) {
+    return this.call('sftStep', [items.map(sendable), optimizer]);
+  }
+
+  rlStep(items: RlItem[], loss: RlLossOptions, optimizer: OptimizerOptions) {
+    const sent = items.map((item) => ({
+      ...sendable(item),
+      behaviourLogprobs: numbers(item.behaviourLogprobs),
+      oldLogprobs: numbers(item.oldLogprobs),
+      advantage: item.advantage,
+      u: item.u,
+    }));
+    return this.call('rlStep', [sent, loss, optimizer]);
+  }
+
+  exportCheckpoint(folder: string) {
+    return this.call('exportCheckpoint', [folder]);
+  }
+
+  saveOptimizer(folder: string) {
+    return this.call('saveOptimizer', [folder]);
+  }
+
+  async close() {
+    if (this.ended !== undefined) return;
+    const closed = this.call('close', []);
+    this.ended = 'the trainer is closed';
+    await closed;
+    await this.exited;
+  }
+
+  private call<M extends Method>(
+    method: M,
+    args: unknown[],
+    onProgress?: (done: number, total: number) => void,
+  ): Promise<ResultOf<M>> {
+    if (this.ended !== undefined) return Promise.reject(new TrainerError(this.ended));
+    return new Promise<unknown>((resolve, reject) => {
+      const request: Request = { id: this.nextId++, method, args };
+      this.pending.set(request.id, { resolve, reject, onProgress });
+      this.worker.ref();
+      this.worker.postMessage(request);
+    }) as Promise<ResultOf<M>>;
+  }
+
+  private receive(reply: Reply): void {
+    if (reply.kind === 'ready' || reply.kind === 'refused') return;
+    const waiting = this.pending.get(reply.id);
+    if (waiting === undefined) return;
+    if (reply.kind === 'progress') {
+      waiting.onProgress?.(reply.done, reply.total);
+      return;
+    }
+    this.pending.delete(reply.id);
+    if (this.pending.size === 0) this.worker.unref();
+    if (reply.kind === 'error') {
+      waiting.reject(new TrainerError(reply.message));
+    } else {
+      this.steps = reply.stepsTaken;
+      waiting.resolve(reply.result);
+    }
+  }
+
+  private end(why: string): void {
+    this.ended ??= why;
+    for (const waiting of this.pending.values()) waiting.reject(new TrainerError(why));
+    this.pending.clear();
+  }
+}
+
+function sendable({ promptTokenIds, responseTokenIds }: TrainingSequence): TrainingSequence {
+  return { promptTokenIds: numbers(promptTokenIds), responseTokenIds: numbers(responseTokenIds) };
+}
+
+/** A copy that can be sent, with every value as it is: the worker checks them. */
+function numbers(values: ArrayLike<number>): ArrayLike<number> {
+  return values instanceof Int32Array || values instanceof Float32Array ? values : Float64Array.from(values);
+}
