@@ -70,11 +70,10 @@ export function placeEpisodes(plan: RoundPlan, records: readonly EpisodeRecord[]
       });
     }
   });
-  strangers.sort((a, b) => (a.episode.id < b.episode.id ? -1 : 1));
   return { episodes: [...groups.flat(), ...strangers], groupsWithSignal };
 }
 
-/** One entry an episode id. A record that was written twice alike counts once; two that differ cannot be trusted. */
+/** One entry an episode id, by id. A record that was written twice alike counts once; two that differ cannot be trusted. */
 function distinct(records: readonly EpisodeRecord[]): { episode: EpisodeRecord; contradicted: boolean }[] {
   const byId = new Map<string, { episode: EpisodeRecord; text: string; contradicted: boolean }>();
   for (const episode of records) {
@@ -87,7 +86,7 @@ function distinct(records: readonly EpisodeRecord[]): { episode: EpisodeRecord; 
       if (text < known.text) Object.assign(known, { episode, text });
     }
   }
-  return [...byId.values()];
+  return [...byId.values()].sort((a, b) => (a.episode.id < b.episode.id ? -1 : 1));
 }
 
 const canonical = (episode: EpisodeRecord) =>

@@ -25,7 +25,8 @@ export function checkRecord(episode: EpisodeRecord, found: readonly SampleCall[]
   const byId = new Map<string, ResolvedCall>();
   const damagedIds = new Set<string>();
   const problems: string[] = [];
-  for (const call of found) {
+  const inOrder = [...found].sort((a, b) => (a.turn ?? -1) - (b.turn ?? -1) || byText(a.id ?? '', b.id ?? ''));
+  for (const call of inOrder) {
     if ('damaged' in call) {
       if (call.id !== null) damagedIds.add(call.id);
       problems.push(`call ${call.id ?? `of turn ${call.turn ?? 'unknown'}`} is damaged: ${call.damaged}`);
@@ -62,18 +63,21 @@ export function checkRecord(episode: EpisodeRecord, found: readonly SampleCall[]
   return { calls, damagedIds: [...damagedIds].sort(), resent, problem: problems[0] ?? null };
 }
 
-/** Failed calls for which a later call, by `retryOf` directly or over further failed resends, completed. */
+/** Failed calls that a resend of the same request made good; resends may name the first call or the one before them. */
 function completedResends(calls: ResolvedCall[], byId: Map<string, ResolvedCall>): Set<string> {
-  const resent = new Set<string>();
-  for (const call of calls) {
-    if (call.status !== 'complete') continue;
-    let earlier = call.retryOf === null ? undefined : byId.get(call.retryOf);
-    while (earlier && earlier.status !== 'complete' && !resent.has(earlier.id)) {
-      if (earlier.status !== 'limit') resent.add(earlier.id);
-      earlier = earlier.retryOf === null ? undefined : byId.get(earlier.retryOf);
+  const root = (call: ResolvedCall): string => {
+    const seen = new Set([call.id]);
+    let first = call;
+    for (let earlier = before(first); earlier && !seen.has(earlier.id); earlier = before(first)) {
+      seen.add(earlier.id);
+      first = earlier;
     }
-  }
-  return resent;
+    return first.id;
+  };
+  const before = (call: ResolvedCall) => (call.retryOf === null ? undefined : byId.get(call.retryOf));
+  const madeGood = new Set(calls.filter((call) => call.status === 'complete' && before(call)).map(root));
+  const failed = calls.filter((call) => call.status !== 'complete' && call.status !== 'limit');
+  return new Set(failed.filter((call) => madeGood.has(root(call))).map((call) => call.id));
 }
 
 function tokenProblem(call: ResolvedCall): string | null {
