@@ -15,6 +15,8 @@ export interface Upstream {
   readonly capturesTokens: boolean;
   /** Sampling fields the server understands beyond the OpenAI ones. */
   readonly supports: { topK: boolean; seed: boolean };
+  /** Fields sent with every request, for servers whose own defaults would change the sampled distribution. */
+  readonly neutral?: Record<string, unknown>;
   /** Version that a request dispatched now is answered with; null for servers that do not serve this run's planner. */
   policyVersion(): number | null;
 }
@@ -45,6 +47,8 @@ export interface ProxyEpisode {
   readonly inFlight: number;
   /** True once a call was refused because of `turns`. */
   readonly turnLimitReached: boolean;
+  /** True once the upstream refused a prompt as longer than the planner's context (the call is recorded as `limit`). */
+  readonly contextLimitReached: boolean;
   /** A call was lost: it could not be recorded. The episode is then untrainable. */
   readonly lostCalls: number;
   /** Called after each recorded call and when the turn limit refuses one. */
@@ -61,6 +65,7 @@ export type RecordedCall = Pick<
 export interface RecordingProxy {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
+  /** @throws Error when the id is open already or the upstream cannot sample as asked. */
   openEpisode(opening: EpisodeOpening): ProxyEpisode;
   close(): Promise<void>;
 }

@@ -1,0 +1,279 @@
+/** One planner call: sent on, read, recorded; only then is its end handed to the harness. */
+import type { Message, Tool } from '../../protocol/chat.ts';
+import { seedOf } from '../../protocol/random.ts';
+import type { ResolvedCall } from '../../protocol/records.ts';
+import { type ApiError, apiError, excerpt } from './api-error.ts';
+import { CompletionCollector, errorMessage, ReplyError, removeCapture } from './completion.ts';
+import type { EpisodeOpening } from './contract.ts';
+import { EventStreamReader, formatEvent } from './event-stream.ts';
+import { type BoundaryRequest, enforceSampling, record } from './sampling.ts';
+import { postJson, readBody, type UpstreamReply } from './upstream-request.ts';
+
+const LARGEST_REPLY = 64 * 1024 * 1024;
+const LARGEST_ERROR = 256 * 1024;
+
+export interface CallSetup {
+  id: string;
+  turn: number;
+  retryOf: string | null;
+  /** The parsed body as received. */
+  request: Record<string, unknown>;
+  opening: EpisodeOpening;
+}
+
+export interface CallHooks {
+  /** Fires when nobody waits for the reply any more or the episode is closed. */
+  signal: AbortSignal;
+  /** What the call is recorded as when the signal fires. */
+  abortedAs(): 'limit' | 'aborted';
+  onActivity(): void;
+  /** An event of a streamed reply, for the client at once. The finish chunk and what follows is not told here. */
+  forward(event: string): void;
+  /** Makes the record durable. @throws when it cannot. */
+  record(call: ResolvedCall): Promise<void>;
+}
+
+/** The reply as the client gets it: one JSON text, or all events of its stream. */
+export type ClientReply = { json: string } | { events: string[] };
+
+export type CallResult =
+  | { ok: true; call: ResolvedCall; reply: ClientReply }
+  /** `recorded` is false when the call was lost. */
+  | { ok: false; call: ResolvedCall; recorded: boolean; contextLimit: boolean; error: ApiError };
+
+/** A failure on the upstream's side. */
+class UpstreamFailure extends Error {
+  readonly status: number;
+  readonly body: string | undefined;
+  readonly contextLimit: boolean;
+
+  constructor(message: string, status = 502, body?: string, contextLimit = false) {
+    super(message);
+    this.status = status;
+    this.body = body;
+    this.contextLimit = contextLimit;
+  }
+}
+
+/** Runs a call to its end. Never throws: every failure is a result. */
+export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallResult> {
+  const { opening } = setup;
+  const boundary = enforceSampling(setup.request, opening, seedOf(setup.id));
+  const policyVersion = opening.upstream.policyVersion();
+  const startedAt = new Date();
+  const started = performance.now();
+  const collector = new CompletionCollector();
+  let firstToken: number | null = null;
+  let reply: ClientReply | undefined;
+  let failure: UpstreamFailure | undefined;
+  let status: ResolvedCall['status'] = 'complete';
+  try {
+    const answer = await postJson(
+      `${opening.upstream.url}/chat/completions`,
+      JSON.stringify(boundary.body),
+      opening.upstream.apiKey,
+      hooks.signal,
+    );
+    hooks.onActivity();
+    if (answer.status !== 200) throw await refusal(answer, hooks);
+    const onBytes = () => {
+      firstToken ??= performance.now() - started;
+      hooks.onActivity();
+    };
+    const checkVersion = () => {
+      const told = collector.policyVersion;
+      if (told !== undefined && policyVersion !== null && told !== policyVersion)
+        throw new UpstreamFailure(
+          `the policy changed under the call: sent to version ${policyVersion}, answered by version ${told}`,
+        );
+    };
+    reply =
+      setup.request.stream === true
+        ? { events: await readStream(answer, collector, boundary, onBytes, checkVersion, hooks.forward) }
+        : { json: await readWhole(answer, collector, boundary, onBytes) };
+    checkVersion();
+    collector.completion();
+  } catch (error) {
+    reply = undefined;
+    if (hooks.signal.aborted) {
+      status = hooks.abortedAs();
+    } else {
+      failure = error instanceof UpstreamFailure ? error : new UpstreamFailure(describe(error));
+      status = failure.contextLimit ? 'limit' : 'upstream-error';
+    }
+  }
+
+  const { completion, malformed } = completionOf(collector);
+  const { messages, tools, ...other } = setup.request;
+  const notes = [failure?.message, malformed, ...(completion?.notes ?? [])].filter((note) => note !== undefined);
+  const call: ResolvedCall = {
+    id: setup.id,
+    episode: opening.id,
+    turn: setup.turn,
+    surface: 'chat',
+    policyVersion,
+    request: { messages: messages as Message[], tools: (tools as Tool[] | null | undefined) ?? null, other },
+    samplingAsked: boundary.asked,
+    samplingSent: boundary.sent,
+    promptTokenIds: completion?.promptTokenIds ?? null,
+    responseTokenIds: completion?.responseTokenIds ?? null,
+    logprobs: completion?.logprobs ?? null,
+    response: completion?.response ?? null,
+    finishReason: completion?.finishReason ?? null,
+    usage: completion?.usage ?? null,
+    startedAt: startedAt.toISOString(),
+    durations: { firstToken, total: performance.now() - started },
+    status,
+    error: notes.length > 0 ? excerpt([...new Set(notes)].join('; '), 2000) : null,
+    retryOf: setup.retryOf,
+  };
+  try {
+    await hooks.record(call);
+  } catch {
+    return {
+      ok: false,
+      call,
+      recorded: false,
+      contextLimit: false,
+      // The store's message may quote paths; the harness needs none of it.
+      error: apiError(
+        503,
+        'recording_failed',
+        'the call could not be recorded (is the disk full?); its reply is withheld and the episode cannot be trained on',
+        { retry: false },
+      ),
+    };
+  }
+  if (status === 'complete' && reply) return { ok: true, call, reply };
+  return {
+    ok: false,
+    call,
+    recorded: true,
+    contextLimit: failure?.contextLimit === true,
+    error: failure ? clientError(failure, opening.onUpstreamFailure) : closedError(),
+  };
+}
+
+/** What a closed episode's key is answered with. */
+export function closedError(): ApiError {
+  return apiError(409, 'episode_closed', 'this episode is closed: its key takes no further calls', { retry: false });
+}
+
+function clientError(failure: UpstreamFailure, manner: EpisodeOpening['onUpstreamFailure']): ApiError {
+  if (failure.contextLimit)
+    return apiError(400, 'context_length_exceeded', failure.message, { retry: false, body: failure.body });
+  const message = `the planner's server failed: ${failure.message}`;
+  if (manner === 'fail-fast') return apiError(424, 'upstream_failed', message, { retry: false });
+  return apiError(failure.status, 'upstream_failed', message, { body: failure.body });
+}
+
+async function readWhole(
+  answer: UpstreamReply,
+  collector: CompletionCollector,
+  boundary: BoundaryRequest,
+  onBytes: () => void,
+): Promise<string> {
+  const text = await readBody(answer.body, LARGEST_REPLY, onBytes);
+  const reply = parse(text);
+  collector.addReply(reply);
+  removeCapture(record(reply), boundary.wishes);
+  return JSON.stringify(reply);
+}
+
+/** @returns every event for the client; those before the finish chunk were forwarded already. */
+async function readStream(
+  answer: UpstreamReply,
+  collector: CompletionCollector,
+  boundary: BoundaryRequest,
+  onBytes: () => void,
+  checkVersion: () => void,
+  forward: (event: string) => void,
+): Promise<string[]> {
+  const type = answer.headers['content-type'] ?? '';
+  if (!type.includes('text/event-stream'))
+    throw new UpstreamFailure(`a streamed reply was asked for, but "${excerpt(type, 80)}" came`);
+  const reader = new EventStreamReader();
+  const events: string[] = [];
+  let size = 0;
+  let done = false;
+  for await (const bytes of answer.body) {
+    onBytes();
+    size += bytes.length;
+    if (size > LARGEST_REPLY) throw new UpstreamFailure(`the reply is larger than ${LARGEST_REPLY} bytes`);
+    for (const data of reader.push(bytes)) {
+      if (done) continue;
+      if (data.trim() === '[DONE]') {
+        done = true;
+        continue;
+      }
+      const chunk = parse(data);
+      collector.addChunk(chunk);
+      checkVersion();
+      const view = record(chunk);
+      removeCapture(view, boundary.wishes);
+      const hasChoices = Array.isArray(view.choices) && view.choices.length > 0;
+      if (!boundary.wishes.usage) {
+        delete view.usage;
+        // The chunk that only tells the usage was asked for by the proxy alone.
+        if (!hasChoices) continue;
+      }
+      const event = formatEvent(JSON.stringify(chunk));
+      events.push(event);
+      if (collector.finishReason === null) forward(event);
+    }
+  }
+  if (collector.finishReason === null)
+    throw new UpstreamFailure(
+      done ? 'the stream ended without a finish reason' : 'the stream broke off before its finish chunk',
+    );
+  events.push(formatEvent('[DONE]'));
+  return events;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UpstreamFailure('it answered with something that is not JSON');
+  }
+}
+
+/** An answer with a status other than 200. */
+async function refusal(answer: UpstreamReply, hooks: CallHooks): Promise<UpstreamFailure> {
+  const text = await readBody(answer.body, LARGEST_ERROR, hooks.onActivity);
+  let body: string | undefined;
+  let message = text.trim() === '' ? 'no body' : excerpt(text);
+  let code: unknown;
+  try {
+    const parsed = record(JSON.parse(text));
+    const error = parsed.error ?? (typeof parsed.message === 'string' ? parsed : undefined);
+    if (error !== undefined) {
+      message = errorMessage(error);
+      code = record(error).code;
+      if (typeof record(parsed.error).message === 'string') body = text;
+    }
+  } catch {
+    // Not JSON: the text itself is the message.
+  }
+  const status = answer.status >= 400 && answer.status <= 599 ? answer.status : 502;
+  const contextLimit =
+    status < 500 &&
+    (code === 'context_length_exceeded' || /maximum context length|context length|context window/i.test(message));
+  return new UpstreamFailure(`HTTP ${answer.status}: ${excerpt(message)}`, status, body, contextLimit);
+}
+
+function completionOf(collector: CompletionCollector) {
+  try {
+    return { completion: collector.completion(), malformed: undefined };
+  } catch (error) {
+    return { completion: undefined, malformed: describe(error) };
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ReplyError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (error.message === '') return code ?? error.name;
+  return code === undefined || error.message.includes(code) ? error.message : `${error.message} (${code})`;
+}

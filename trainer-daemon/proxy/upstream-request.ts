@@ -1,0 +1,84 @@
+/**
+ * One request to an upstream. Node's own client rather than fetch: fetch gives up after 300 s without headers, and a
+ * long response that is not streamed takes longer; how long a call may take is the episode's limit alone.
+ */
+import * as http from 'node:http';
+import * as https from 'node:https';
+
+const agents = {
+  'http:': new http.Agent({ keepAlive: true, maxFreeSockets: 64 }),
+  'https:': new https.Agent({ keepAlive: true, maxFreeSockets: 64 }),
+};
+
+export interface UpstreamReply {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  /** @throws Error (in iteration) when the connection breaks before the end. */
+  body: AsyncIterable<Buffer>;
+}
+
+/**
+ * Posts a JSON body and resolves with the reply's head.
+ * @throws Error when the server cannot be reached, hangs up or the signal fires (then `signal.aborted`).
+ */
+export async function postJson(
+  url: string,
+  body: string,
+  apiKey: string | null,
+  signal: AbortSignal,
+): Promise<UpstreamReply> {
+  try {
+    return await attempt(url, body, apiKey, signal);
+  } catch (error) {
+    // A kept-alive socket that the server closed just now: nothing was answered, so a fresh one is safe.
+    if (error instanceof StaleSocket && !signal.aborted) return attempt(url, body, apiKey, signal);
+    throw error;
+  }
+}
+
+class StaleSocket extends Error {}
+
+function attempt(url: string, body: string, apiKey: string | null, signal: AbortSignal): Promise<UpstreamReply> {
+  const target = new URL(url);
+  const secure = target.protocol === 'https:';
+  const bytes = Buffer.from(body);
+  const headers: http.OutgoingHttpHeaders = {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    accept: 'application/json, text/event-stream',
+    'accept-encoding': 'identity',
+  };
+  if (apiKey !== null) headers.authorization = `Bearer ${apiKey}`;
+  return new Promise((resolve, reject) => {
+    const request = (secure ? https : http).request(target, {
+      method: 'POST',
+      headers,
+      agent: secure ? agents['https:'] : agents['http:'],
+      signal,
+    });
+    let answered = false;
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (answered) return;
+      const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      reject(stale ? new StaleSocket(error.message) : error);
+    });
+    request.on('response', (response) => {
+      answered = true;
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response });
+    });
+    request.end(bytes);
+  });
+}
+
+/** Reads a whole body as text. @throws Error beyond `limit` bytes or when the connection breaks. */
+export async function readBody(body: AsyncIterable<Buffer>, limit: number, onBytes: () => void): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    onBytes();
+    size += part.length;
+    if (size > limit) throw new Error(`the reply is larger than ${limit} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
