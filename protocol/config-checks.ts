@@ -10,22 +10,30 @@ export interface CrossFieldProblem {
 
 type SplitName = keyof TrainingConfig['splits'];
 
+/** `states 3, 4 are` or `state 3 is` */
+function stateList(states: number[]): string {
+  const listed = states.slice(0, 5).join(', ') + (states.length > 5 ? `, ... (${states.length} in all)` : '');
+  return states.length === 1 ? `state ${listed} is` : `states ${listed} are`;
+}
+
 /** @param written the config as written (with aliases resolved, without defaults). */
 export function crossFieldProblems(config: TrainingConfig, written: Record<string, unknown>): CrossFieldProblem[] {
   const problems: CrossFieldProblem[] = [];
   const add = (severity: CrossFieldProblem['severity'], code: string, path: string, message: string) =>
     problems.push({ severity, code, path: path.split('.'), message });
 
+  const splits = (written.splits ?? {}) as Record<string, unknown>;
   const names: SplitName[] = ['memory', 'training', 'validation', 'evaluation'];
   for (let i = 0; i < names.length; i++) {
     for (let j = i + 1; j < names.length; j++) {
-      const common = config.splits[names[i]].filter((state) => config.splits[names[j]].includes(state));
+      const others = new Set(config.splits[names[j]]);
+      const common = config.splits[names[i]].filter((state) => others.has(state));
       if (common.length > 0) {
         add(
           'error',
           'overlapping-splits',
-          `splits.${names[j]}`,
-          `states ${common.slice(0, 5).join(', ')} are in both "${names[i]}" and "${names[j]}": a result on states that were trained or chosen on says nothing about new ones`,
+          `splits.${names[j] in splits ? names[j] : names[i]}`,
+          `${stateList(common)} in both "${names[i]}" and "${names[j]}": a result on states that were trained or chosen on says nothing about new ones`,
         );
       }
     }
@@ -36,7 +44,8 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
   }
   const selection = config.evaluation.selectionStates;
   const held = config.evaluation.states === 'evaluation' ? config.splits.evaluation : config.evaluation.states;
-  if (selection !== 'validation' && selection.some((state) => held.includes(state))) {
+  const heldStates = new Set(held);
+  if (selection !== 'validation' && selection.some((state) => heldStates.has(state))) {
     add(
       'error',
       'selection-on-evaluation-states',
@@ -44,12 +53,27 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
       'checkpoints may not be chosen on evaluation states',
     );
   }
+  const trainingStates = new Set(config.splits.training);
   if (
     config.evaluation.states !== 'evaluation' &&
-    config.evaluation.states.some((state) => config.splits.training.includes(state))
+    config.evaluation.states.some((state) => trainingStates.has(state))
   ) {
     add('error', 'evaluation-on-training-states', 'evaluation.states', 'evaluation states may not be training states');
   }
+
+  const suites = config.harness.suites;
+  for (const [index, suite] of suites.entries())
+    if (suites.indexOf(suite) < index)
+      add('error', 'repeated-suite', `harness.suites.${index}`, `the suite "${suite}" is listed twice`);
+  if (config.harness.tasks !== 'all')
+    for (const suite of Object.keys(config.harness.tasks))
+      if (!suites.includes(suite))
+        problems.push({
+          severity: 'error',
+          code: 'tasks-of-unlisted-suite',
+          path: ['harness', 'tasks', suite],
+          message: `"${suite}" is not among harness.suites (${suites.join(', ')})`,
+        });
 
   const planner = (written.planner ?? {}) as Record<string, unknown>;
   if (planner.checkpoint !== undefined && planner.init !== undefined)

@@ -1,204 +1,193 @@
 /** Reads a training config's text (YAML or JSON) into a resolved config or into findings with exact positions. No I/O. */
-import { isMap, isNode, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
-import type { z } from 'zod';
 import { configSchema, mergeUnder, presets, type TrainingConfig } from './config.ts';
 import { crossFieldProblems } from './config-checks.ts';
+import { knownKeys } from './config-keys.ts';
+import { parseConfigText, type TextProblem } from './config-syntax.ts';
+import { type ConfigTree, type Path, readConfigTree } from './config-tree.ts';
+import { explain, flattenUnions, type Issue, NO_SENTENCE, pathText } from './config-wording.ts';
 import type { Finding } from './finding.ts';
-
-const LARGEST_TEXT = 5 * 1024 * 1024;
+import { LineIndex } from './line-index.ts';
+import { nearest } from './nearest.ts';
 
 export interface ConfigReading {
   /** Present when there is no finding of severity `error`. */
   config?: TrainingConfig;
+  /** In the order of the text. */
   findings: Finding[];
+  /** Where the value (or the key) at a path was written; the start of the text when nothing could be read. */
+  locate(path: Path, part?: 'key' | 'value'): Pick<Finding, 'line' | 'column' | 'endLine' | 'endColumn'>;
 }
 
-type Path = (string | number)[];
+/** More than anybody reads; the rest is counted. */
+const MOST_FINDINGS = 100;
 
-/** @param file only named in the findings. */
-export function readConfigText(text: string, file?: string): ConfigReading {
-  const findings: Finding[] = [];
-  const lines = new LineCounter();
-  const report = (
-    severity: Finding['severity'],
-    code: string,
-    message: string,
-    start: number,
-    end: number,
-    path?: string,
-  ) => {
-    const from = lines.linePos(start);
-    const to = lines.linePos(Math.max(start, end));
-    findings.push({
+interface Problem extends TextProblem {
+  path?: Path;
+  /** It is about a key without a value. */
+  empty?: boolean;
+}
+
+/**
+ * Never throws. A byte-order mark is allowed; lines may end with LF, CRLF or CR.
+ * @param file only named in the findings; one that ends in `.json` is held to JSON's grammar.
+ */
+export function readConfigText(written: string, file?: string): ConfigReading {
+  const text = written.startsWith('\uFEFF') ? written.slice(1) : written;
+  const lines = new LineIndex(text);
+  const { document, problems: syntax } = parseConfigText(text, /\.json$/i.test(file ?? ''));
+  const problems: Problem[] = [...syntax];
+  let tree: ConfigTree | undefined;
+  let config: TrainingConfig | undefined;
+  if (document) {
+    tree = readConfigTree(document, lines);
+    problems.push(...tree.problems);
+    if (isMapping(tree.value)) {
+      const checked = checkSchema(tree.value, tree);
+      config = checked.config;
+      const broken = problems.filter((problem) => problem.severity === 'error').slice(0, MOST_FINDINGS);
+      problems.push(...checked.problems.filter((problem) => !causedBy(problem, broken, text, lines)));
+    } else if (!problems.some((problem) => problem.severity === 'error')) {
+      problems.push({
+        severity: 'error',
+        code: 'config-not-a-mapping',
+        message:
+          tree.value === null
+            ? 'the file is empty; a training config has at least version, name and harness'
+            : 'a training config is a mapping of keys to values, such as "version: 1"',
+        start: 0,
+        end: text.trimEnd().length,
+      });
+    }
+  }
+  const place = (start: number, end: number) => {
+    const from = lines.position(start);
+    const to = lines.position(Math.max(start, Math.min(end, text.length)));
+    return { line: from.line, column: from.column, endLine: to.line, endColumn: to.column };
+  };
+  problems.sort((a, b) => a.start - b.start || a.end - b.end);
+  if (problems.length > MOST_FINDINGS) {
+    const more = problems.splice(MOST_FINDINGS);
+    const { start, end } = more[0];
+    const message = `there are ${more.length} further problems from here on`;
+    const severity = more.some((problem) => problem.severity === 'error') ? 'error' : 'warning';
+    problems.push({ severity, code: 'more-problems', message, start, end });
+  }
+  const findings = problems.map(
+    ({ code, severity, message, start, end, path }): Finding => ({
       code,
       severity,
       message,
       file,
-      line: Math.max(1, from.line),
-      column: Math.max(1, from.col),
-      endLine: Math.max(1, to.line),
-      endColumn: Math.max(1, to.col),
-      path,
-    });
+      ...place(start, end),
+      path: path?.join('.'),
+    }),
+  );
+  return {
+    config: findings.some((finding) => finding.severity === 'error') ? undefined : config,
+    findings,
+    locate: (path, part = 'value') => place(...(tree?.locate(path, part) ?? [0, 0])),
   };
-  if (text.length > LARGEST_TEXT) {
-    report(
-      'error',
-      'config-too-large',
-      `the file has ${text.length} characters; a training config has at most ${LARGEST_TEXT}`,
-      0,
-      0,
-    );
-    return { findings };
-  }
-  let document: ReturnType<typeof parseDocument>;
-  let raw: unknown;
-  try {
-    document = parseDocument(text.replace(/^﻿/, ' '), {
-      lineCounter: lines,
-      merge: true,
-      uniqueKeys: true,
-      prettyErrors: false,
-    });
-    for (const problem of document.errors)
-      report('error', 'yaml-syntax', sentence(problem.message), problem.pos[0], problem.pos[1]);
-    for (const problem of document.warnings)
-      report('warning', 'yaml-syntax', sentence(problem.message), problem.pos[0], problem.pos[1]);
-    raw = document.toJS({ maxAliasCount: 100 });
-  } catch (error) {
-    // Deep nesting and alias bombs end here.
-    report('error', 'yaml-syntax', `the file cannot be read: ${(error as Error).message}`, 0, 0);
-    return { findings };
-  }
-  const node = document.contents as Node | null;
-  if (raw === null || typeof raw !== 'object' || Array.isArray(raw)) {
-    if (findings.length === 0)
-      report('error', 'config-not-a-mapping', 'a training config is a mapping of keys to values', 0, text.length);
-    return { findings };
-  }
+}
 
-  const presetName = (raw as Record<string, unknown>).preset;
-  const preset =
-    typeof presetName === 'string' && Object.hasOwn(presets, presetName)
-      ? presets[presetName as keyof typeof presets]
-      : {};
-  const parsed = configSchema.safeParse(mergeUnder(raw, preset));
-  const place = (path: Path, atKey: boolean): [number, number] => locate(node, path, atKey) ?? [0, 0];
-  if (!parsed.success) {
-    for (const issue of flatten(parsed.error.issues)) {
-      if (issue.code === 'unrecognized_keys') {
-        for (const name of issue.keys) {
-          const path = [...issue.path, name] as Path;
-          const near = nearest(name, knownKeys(issue.path as Path));
-          report(
-            'error',
-            'unknown-key',
-            `unknown key "${name}"${near ? `; did you mean "${near}"?` : ''}`,
-            ...place(path, true),
-            path.join('.'),
-          );
-        }
-        continue;
-      }
-      const path = issue.path as Path;
-      const missing = issue.code === 'invalid_type' && valueAt(raw, path) === undefined;
-      const message = missing ? `"${path.join('.')}" is required` : `"${path.join('.')}": ${issue.message}`;
-      report('error', missing ? 'missing-key' : 'wrong-value', message, ...place(path, missing), path.join('.'));
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function checkSchema(raw: Record<string, unknown>, tree: ConfigTree): { config?: TrainingConfig; problems: Problem[] } {
+  const preset = typeof raw.preset === 'string' && Object.hasOwn(presets, raw.preset) ? raw.preset : undefined;
+  const parsed = configSchema.safeParse(
+    preset === undefined ? raw : mergeUnder(raw, presets[preset as keyof typeof presets]),
+    { error: () => NO_SENTENCE },
+  );
+  const problems: Problem[] = [];
+  const add = (code: string, severity: Problem['severity'], message: string, path: Path, part: 'key' | 'value') => {
+    const [start, end] = tree.locate(path, part);
+    problems.push({ code, severity, message, start, end, path, empty: valueAt(raw, path) === null });
+  };
+  if (parsed.success) {
+    for (const problem of crossFieldProblems(parsed.data, raw))
+      add(problem.code, problem.severity, problem.message, problem.path, 'value');
+    return { config: parsed.data, problems };
+  }
+  for (const issue of flattenUnions(parsed.error.issues as Issue[])) {
+    const path = issue.path as Path;
+    if (issue.code === 'unrecognized_keys') {
+      for (const name of issue.keys) add('unknown-key', 'error', unknownKey(name, path), [...path, name], 'key');
+      continue;
     }
-    return { findings };
+    if (path.length > 0 && valueAt(raw, path) === undefined)
+      add('missing-key', 'error', `"${pathText(path)}" is required`, path, 'key');
+    else add('wrong-value', 'error', explain(issue, valueAt(raw, path)), path, 'value');
   }
-  for (const problem of crossFieldProblems(parsed.data, raw as Record<string, unknown>)) {
-    report(problem.severity, problem.code, problem.message, ...place(problem.path, false), problem.path.join('.'));
+  // Errors between keys are told at once too: on the config without what is wrong in it.
+  const sound = configSchema.safeParse(
+    without(
+      raw,
+      problems.map((problem) => problem.path ?? []),
+    ),
+  );
+  if (sound.success) {
+    const told = problems.map((problem) => problem.path?.join('.') ?? '');
+    for (const problem of crossFieldProblems(sound.data, raw)) {
+      const path = problem.path.join('.');
+      if (!told.some((other) => `${path}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${path}.`)))
+        add(problem.code, problem.severity, problem.message, problem.path, 'value');
+    }
   }
-  return { findings, config: findings.some((f) => f.severity === 'error') ? undefined : parsed.data };
+  return { problems };
 }
 
-function sentence(message: string): string {
-  return message.split('\n')[0];
+/** A copy without the values at some paths; `version` and `name`, which have no default, get one. */
+function without(raw: Record<string, unknown>, paths: Path[]): Record<string, unknown> {
+  const bad = new Set(paths.map((path) => path.join('.')));
+  // A bad item of a list takes its list along: a list with a hole has another meaning.
+  const inside = new Set(paths.flatMap((path) => path.map((_, i) => path.slice(0, i + 1).join('.'))));
+  const copy = (value: unknown, prefix: string): unknown => {
+    if (!isMapping(value)) return value;
+    const kept: Record<string, unknown> = {};
+    for (const [name, inner] of Object.entries(value)) {
+      const path = prefix + name;
+      if (bad.has(path) || (inside.has(path) && !isMapping(inner))) continue;
+      kept[name] = copy(inner, `${path}.`);
+    }
+    return kept;
+  };
+  return { version: 1, name: 'unnamed', ...(copy(raw, '') as Record<string, unknown>) };
 }
 
-/** Issues of a union are reported as one; of its branches keep the one that explains most. */
-function flatten(issues: z.core.$ZodIssue[]): z.core.$ZodIssue[] {
-  return issues.flatMap((issue) => {
-    if (issue.code !== 'invalid_union') return [issue];
-    const inner = issue.errors.flat().find((e) => e.code === 'custom');
-    return [inner ? ({ ...inner, path: issue.path } as z.core.$ZodIssue) : issue];
-  });
+function unknownKey(name: string, parent: Path): string {
+  const known = knownKeys(parent);
+  const near = nearest(name, known);
+  if (near) return `unknown key "${name}"; did you mean "${near}"?`;
+  const elsewhere = parent.length === 0 ? undefined : knownKeys([]).find((key) => key === name);
+  if (elsewhere) return `unknown key "${name}" in "${pathText(parent)}"; it belongs at the top level`;
+  const sections = knownKeys([]).filter((key) => knownKeys([key]).includes(name) && key !== parent[0]);
+  if (sections.length > 0)
+    return `unknown key "${name}"; ${sections.map((key) => `"${key}"`).join(' and ')} ${sections.length > 1 ? 'have' : 'has'} one`;
+  return `unknown key "${name}"; ${parent.length === 0 ? 'a config' : `"${pathText(parent)}"`} has ${known.join(', ')}`;
+}
+
+/** Whether a schema problem is only the shadow of broken text: on a line of an error, around it, or a missing key. */
+function causedBy(problem: Problem, broken: TextProblem[], text: string, lines: LineIndex): boolean {
+  if (broken.length === 0) return false;
+  const isSyntax = broken.some((error) => /syntax|alias|merge/.test(error.code));
+  if (isSyntax && (problem.code === 'missing-key' || problem.code === 'overlapping-splits')) return true;
+  const line = lines.position(problem.start).line;
+  return broken.some(
+    (error) =>
+      (error.start < problem.end && error.end > problem.start) ||
+      lines.position(error.start).line === line ||
+      // An empty value just before the error: what should have been the value is what broke.
+      (problem.empty === true && error.start > problem.end && /^\s*:?\s*$/.test(text.slice(problem.end, error.start))),
+  );
 }
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
-    (at, step) => (at === null || typeof at !== 'object' ? undefined : (at as Record<string, unknown>)[step]),
+    (at, step) =>
+      at === null || typeof at !== 'object' || !Object.hasOwn(at, step)
+        ? undefined
+        : (at as Record<string | number, unknown>)[step],
     value,
   );
-}
-
-/** Offsets of the value (or of its key) that a path names; the nearest enclosing node when it is absent. */
-function locate(root: Node | null, path: Path, atKey: boolean): [number, number] | undefined {
-  let node: unknown = root;
-  let best = range(root);
-  for (let i = 0; i < path.length; i++) {
-    let pair: Pair | undefined;
-    if (isMap(node))
-      pair = node.items.find((item) => isScalar(item.key) && item.key.value === path[i]) as Pair | undefined;
-    const next: unknown = pair
-      ? pair.value
-      : isNode(node) && 'get' in node
-        ? (node as unknown as { get(k: unknown, keep: boolean): unknown }).get(path[i], true)
-        : undefined;
-    const last = i === path.length - 1;
-    if (pair && (atKey ? last : !isNode(next))) best = range(pair.key as Node) ?? best;
-    else if (isNode(next)) best = range(next) ?? best;
-    else return best;
-    node = next;
-  }
-  return best;
-}
-
-function range(node: Node | null | undefined): [number, number] | undefined {
-  return node?.range ? [node.range[0], node.range[1]] : undefined;
-}
-
-/** Keys the schema knows at a path. */
-export function knownKeys(path: Path): string[] {
-  let schema: unknown = configSchema;
-  for (const step of path) {
-    schema = shapeOf(schema)?.[String(step)];
-    if (!schema) return [];
-  }
-  return Object.keys(shapeOf(schema) ?? {});
-}
-
-/** The fields of an object schema, through defaults and optionals. */
-export function shapeOf(schema: unknown): Record<string, z.ZodType> | undefined {
-  let at = schema as { shape?: Record<string, z.ZodType>; def?: { innerType?: unknown } } | undefined;
-  while (at && !at.shape && at.def?.innerType) at = at.def.innerType as typeof at;
-  return at?.shape;
-}
-
-/** The candidate at edit distance 1-2 (a third of the length at most), if any. */
-export function nearest(word: string, candidates: string[]): string | undefined {
-  let best: string | undefined;
-  let least = Math.min(3, Math.max(1, Math.floor(word.length / 3))) + 0.5;
-  for (const candidate of candidates) {
-    const distance =
-      candidate.toLowerCase() === word.toLowerCase() ? 0 : editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 3) return 99;
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-    row = next;
-  }
-  return row[b.length];
 }

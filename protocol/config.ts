@@ -23,6 +23,7 @@ function key<T extends z.ZodType>(schema: T, description: string, source?: strin
 
 const positive = z.number().positive().finite();
 const count = z.number().int().positive();
+const webUrl = z.url({ protocol: /^https?$/ });
 const countOrZero = z.number().int().nonnegative();
 const fraction = z.number().min(0).max(1);
 const betas = z.tuple([z.number().min(0).lt(1), z.number().min(0).lt(1)]);
@@ -168,7 +169,7 @@ export const configSchema = z.strictObject({
       .strictObject({
         upstream: key(upstream.default('embedded'), 'The server behind the recording proxy.', 'ours'),
         url: key(
-          z.url().nullable().default(null),
+          webUrl.nullable().default(null),
           "Base URL of the server's OpenAI-compatible API; not with `embedded`.",
         ),
         model: key(z.string().nullable().default(null), 'Model name to ask that server for.'),
@@ -186,7 +187,13 @@ export const configSchema = z.strictObject({
           z
             .strictObject({
               listen: key(
-                z.string().default('127.0.0.1'),
+                z
+                  .string()
+                  .regex(
+                    /^(?:[A-Za-z0-9][A-Za-z0-9.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/,
+                    'must be an address or host name without a port; the port is chosen anew each time',
+                  )
+                  .default('127.0.0.1'),
                 'Address the recording proxy listens on. Anything but loopback lets other machines reach it.',
                 'ours',
               ),
@@ -217,7 +224,7 @@ export const configSchema = z.strictObject({
           "Who demonstrates: the shipped harness's scripted expert or a served model.",
           'ours',
         ),
-        url: key(z.url().nullable().default(null), "Base URL of the teacher's API; not with `scripted`."),
+        url: key(webUrl.nullable().default(null), "Base URL of the teacher's API; not with `scripted`."),
         model: key(z.string().nullable().default(null), 'Model name to ask that server for.'),
         apiKeyEnvironment: key(
           environmentName.nullable().default(null),
@@ -356,8 +363,14 @@ export const configSchema = z.strictObject({
       .strictObject({
         engine: key(z.enum(['onnx', 'tfjs', 'tinker']).default('onnx'), 'What computes losses and gradients.', 'ours'),
         device: key(z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'), 'Where it runs.', 'ours'),
-        url: key(z.url().nullable().default(null), 'Server of the tinker engine.'),
-        lora: key(z.strictObject({ rank: count }).nullable().default(null), 'Low-rank training (tinker engine).'),
+        url: key(webUrl.nullable().default(null), 'Server of the tinker engine.'),
+        lora: key(
+          z
+            .strictObject({ rank: key(count, 'Rank of the low-rank update.') })
+            .nullable()
+            .default(null),
+          'Low-rank training (tinker engine).',
+        ),
         freeze: key(
           z.array(z.string()).default([]),
           'Tensors that keep their values: prefixes of Hugging Face names.',

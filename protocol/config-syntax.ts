@@ -1,0 +1,154 @@
+/** Parses a config's text into a YAML tree, with limits on size and depth and sentences a person can act on. */
+import { Composer, type Document, Lexer, Parser, visit, type YAMLParseError } from 'yaml';
+import { jsonProblem } from './json-text.ts';
+
+/** A problem at offsets of the text. */
+export interface TextProblem {
+  code: string;
+  severity: 'error' | 'warning';
+  message: string;
+  start: number;
+  end: number;
+}
+
+/** Longest config in UTF-16 units; beyond it nothing is parsed. */
+export const LARGEST_CONFIG = 1024 * 1024;
+const DEEPEST = 64;
+const MOST_PROBLEMS = 50;
+
+/** Sentences for the parser's codes that its own messages explain badly. */
+const SENTENCES: Record<string, (error: YAMLParseError, text: string) => string> = {
+  TAB_AS_INDENT: () => 'a tab indents this line; YAML allows only spaces there',
+  MULTIPLE_DOCS: () => 'a second document begins here; a training config is one document, without "---" inside',
+  BLOCK_AS_IMPLICIT_KEY: () =>
+    'a "key: value" cannot stand here: the line above already gives a value, or two keys share this line',
+  MULTILINE_IMPLICIT_KEY: notAPair,
+  MISSING_CHAR: (error, text) =>
+    error.message.includes('quote')
+      ? 'this quoted text has no closing quote'
+      : error.message.startsWith('Implicit')
+        ? notAPair(error, text)
+        : lowerFirst(error.message),
+  BAD_INDENT: (error) =>
+    error.message.startsWith('Flow')
+      ? `a list or mapping in brackets that begins before here is not closed with ${error.message.slice(-1)}`
+      : 'this line is indented differently from the other keys of its mapping',
+  BAD_SCALAR_START: (_error, text) => `a value cannot begin with "${text[_error.pos[0]] ?? ''}"; put it in quotes`,
+};
+
+function notAPair(error: YAMLParseError, text: string): string {
+  const line = text.slice(error.pos[0]).split(/[\r\n]/, 1)[0];
+  return /^[^\s:]+:[^\s]/.test(line)
+    ? 'a space is missing after the colon'
+    : 'this line is not of the form "key: value"';
+}
+
+function lowerFirst(message: string): string {
+  const first = message.split('\n')[0];
+  return first.charAt(0).toLowerCase() + first.slice(1);
+}
+
+/**
+ * Never throws: whatever is wrong with the text becomes a problem. Without a document nothing could be read.
+ * @param json hold the text to JSON's stricter grammar as well.
+ */
+export function parseConfigText(text: string, json: boolean): { document?: Document; problems: TextProblem[] } {
+  const problems: TextProblem[] = [];
+  const add = (severity: TextProblem['severity'], code: string, message: string, start: number, end: number) =>
+    problems.push({ severity, code, message, start, end });
+  if (text.length > LARGEST_CONFIG) {
+    add(
+      'error',
+      'config-too-large',
+      `the file has ${text.length.toLocaleString('en')} characters; a training config has at most ${LARGEST_CONFIG.toLocaleString('en')}`,
+      0,
+      0,
+    );
+    return { problems };
+  }
+  const control = controlCharacter(text);
+  if (control >= 0) {
+    const code = text.charCodeAt(control).toString(16).toUpperCase().padStart(4, '0');
+    const binary = text.charCodeAt(control) === 0 || text[control] === '\uFFFD';
+    add(
+      'error',
+      'control-character',
+      `the character U+${code} cannot stand in a config${binary ? '; this looks like a binary file or one that is not UTF-8' : ''}`,
+      control,
+      control + 1,
+    );
+    return { problems };
+  }
+  if (json) {
+    const problem = jsonProblem(text);
+    if (problem) add('error', 'json-syntax', problem.message, problem.start, problem.end);
+  }
+
+  // A lone carriage return ends a line in editors but not for the parser.
+  const source = text.replace(/\r(?!\n)/g, '\n');
+  let document: Document | undefined;
+  try {
+    const lexer = new Lexer();
+    const parser = new Parser();
+    const tokens = [];
+    for (const lexeme of lexer.lex(source)) {
+      for (const token of parser.next(lexeme)) tokens.push(token);
+      if (parser.stack.length > DEEPEST) {
+        add(
+          'error',
+          'nested-too-deep',
+          `values are nested more than ${DEEPEST} levels deep`,
+          parser.offset,
+          parser.offset + 1,
+        );
+        return { problems };
+      }
+    }
+    for (const token of parser.end()) tokens.push(token);
+    const composer = new Composer({ merge: true, uniqueKeys: false, prettyErrors: false, keepSourceTokens: false });
+    const later: Document[] = [];
+    for (const composed of composer.compose(tokens, true, source.length)) {
+      if (document) later.push(composed as Document);
+      else document = composed as Document;
+    }
+    for (const error of document?.errors ?? []) {
+      if (json && problems.length > 0) break; // JSON's own sentence says it better
+      const sentence = SENTENCES[error.code]?.(error, source) ?? lowerFirst(error.message);
+      const opening = error.code === 'MISSING_CHAR' ? quoteThatEndsAt(document as Document, error.pos[0]) : undefined;
+      add('error', 'yaml-syntax', sentence, ...(opening ?? error.pos));
+      // After an open quote the rest of the text was read as part of it.
+      if (opening || problems.length >= MOST_PROBLEMS) break;
+    }
+    if (later.length > 0) {
+      const start = later[0].range?.[0] ?? source.length;
+      const marker = source.lastIndexOf('---', start);
+      add('error', 'yaml-syntax', SENTENCES.MULTIPLE_DOCS({} as YAMLParseError, source), marker, marker + 3);
+    }
+    for (const warning of document?.warnings ?? [])
+      add('warning', 'yaml-syntax', lowerFirst(warning.message), ...warning.pos);
+  } catch (error) {
+    add('error', 'yaml-syntax', `the file cannot be read: ${lowerFirst((error as Error).message)}`, 0, 0);
+    return { problems };
+  }
+  return { document, problems };
+}
+
+/** The quoted text that runs up to an offset: a missing quote is best shown where the text began. */
+function quoteThatEndsAt(document: Document, end: number): [number, number] | undefined {
+  let found: [number, number] | undefined;
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (node.type?.startsWith('QUOTE') && node.range?.[1] === end) found = [node.range[0], end];
+    },
+  });
+  return found;
+}
+
+/** Offset of the first character that no text file holds, or -1. U+FFFD is what undecodable bytes become. */
+function controlCharacter(text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if ((code < 32 && code !== 9 && code !== 10 && code !== 13) || code === 127 || code === 0xfffd) return i;
+  }
+  return -1;
+}

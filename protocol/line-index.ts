@@ -1,0 +1,23 @@
+/** Offsets of a text as the lines and columns an editor shows. */
+export class LineIndex {
+  readonly #starts: number[] = [0];
+  readonly #length: number;
+
+  constructor(text: string) {
+    this.#length = text.length;
+    for (const ending of text.matchAll(/\r\n|\n|\r/g)) this.#starts.push(ending.index + ending[0].length);
+  }
+
+  /** Line and column, both from 1, of an offset; columns count UTF-16 units. Offsets outside the text are clamped. */
+  position(offset: number): { line: number; column: number } {
+    const at = Math.min(Math.max(0, offset), this.#length);
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#starts[middle] <= at) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: at - this.#starts[low] + 1 };
+  }
+}

@@ -1,0 +1,347 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readConfigText } from '../../../protocol/config-text.ts';
+import { formatFinding } from '../../../protocol/finding.ts';
+
+const HEAD = 'version: 1\nname: demo\nharness: { adapter: tabletop-skills, suites: [tabletop_goal_swap] }\n';
+
+/** Findings as the compiler-style lines a person reads. */
+function lines(text: string, file = 'c.yaml'): string[] {
+  return readConfigText(text, file).findings.map(formatFinding);
+}
+/** Position, code and the beginning of each sentence. */
+function brief(text: string, file = 'c.yaml'): string[] {
+  return lines(text, file).map((line) => line.slice(file.length + 1));
+}
+
+describe('a sound config', () => {
+  it('is resolved with every default', () => {
+    const { config, findings } = readConfigText(HEAD);
+    expect(findings).toEqual([]);
+    expect(config?.rl.clip).toEqual({ low: 0.2, high: 0.28, dual: 3 });
+    expect(config?.splits.evaluation).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(config?.splits.training.length).toBe(34);
+  });
+
+  it('may be JSON, indented with tabs', () => {
+    const text = '{\n\t"version": 1, "name": "demo",\n\t"harness": {\n\t\t"adapter": "a", "suites": ["s"] }\n}\n';
+    expect(lines(text, 'c.json')).toEqual([]);
+    expect(lines(text, 'c.yaml')).toEqual([]);
+  });
+
+  it('takes a preset beneath what is written', () => {
+    const { config } = readConfigText(`${HEAD}preset: cap-x\nrl: { rounds: 3 }\n`);
+    expect(config?.rl.rounds).toBe(3);
+    expect(config?.rl.taskPool).toBe('solved-1-to-4-of-5');
+    expect(config?.harness.limits.responseTokens).toBe(32768);
+  });
+
+  it('may use anchors, aliases and merges', () => {
+    const { config, findings } = readConfigText(
+      `${HEAD}sft: &steps { batch: 4, betas: [0.9, 0.99] }\nrl: { <<: *steps, batch: 8 }\n`,
+    );
+    expect(findings).toEqual([]);
+    expect([config?.sft.batch, config?.rl.batch, config?.rl.betas]).toEqual([4, 8, [0.9, 0.99]]);
+  });
+});
+
+describe('positions and sentences', () => {
+  const cases: [string, string, string[]][] = [
+    [
+      'an unknown key, with the one that was meant',
+      `${HEAD}rl:\n  rouns: 3\n`,
+      ['5:3: error: unknown key "rouns"; did you mean "rounds"? [unknown-key]'],
+    ],
+    [
+      'an unknown key that belongs elsewhere',
+      `${HEAD}learningRate: 1\n`,
+      ['4:1: error: unknown key "learningRate"; "sft" and "rl" have one [unknown-key]'],
+    ],
+    [
+      'a wrong type',
+      `${HEAD}rl:\n  rounds: nine\n`,
+      ['5:11: error: "rl.rounds" is "nine"; it must be a whole number, 0 or more [wrong-value]'],
+    ],
+    [
+      'a number in quotes',
+      `${HEAD}rl: { clip: { low: "0.2" } }\n`,
+      [
+        '4:20: error: "rl.clip.low" is "0.2"; it must be a number above 0 and below 1; write 0.2 without quotes [wrong-value]',
+      ],
+    ],
+    [
+      'a value out of its range',
+      `${HEAD}rl: { sampling: { temperature: 9 } }\n`,
+      ['4:32: error: "rl.sampling.temperature" is 9; it must be a number from 0 to 5 [wrong-value]'],
+    ],
+    [
+      'a word that is none of the allowed',
+      `${HEAD}trainer: { engine: onyx }\n`,
+      [
+        '4:20: error: "trainer.engine" is "onyx"; it must be one of onnx, tfjs, tinker; did you mean "onnx"? [wrong-value]',
+      ],
+    ],
+    [
+      'a preset nobody ships',
+      `${HEAD}preset: rpnt\n`,
+      ['4:9: error: "preset" is "rpnt"; it must be one of rpent, cap-x; did you mean "rpent"? [wrong-value]'],
+    ],
+    [
+      'a duplicate key',
+      `${HEAD}rl:\n  batch: 1\n  batch: 2\n`,
+      ['6:3: error: "batch" is given twice; the first is on line 5 [duplicate-key]'],
+    ],
+    [
+      'a missing key at the top',
+      'version: 1\nharness: { adapter: a, suites: [b] }\n',
+      ['1:1: error: "name" is required [missing-key]'],
+    ],
+    [
+      'a missing key in a section, at the section',
+      'version: 1\nname: x\nharness:\n  suites: [b]\n',
+      ['3:1: error: "harness.adapter" is required [missing-key]'],
+    ],
+    [
+      'an empty section',
+      `${HEAD}sft:\nseed: 1\n`,
+      ['4:1: error: "sft" is empty; give its keys, indented beneath it, or remove the line [wrong-value]'],
+    ],
+    [
+      'overlapping splits, at the one that was written',
+      `${HEAD}splits:\n  training: 10-44\n`,
+      [
+        '5:13: error: state 10 is in both "training" and "evaluation": a result on states that were trained or chosen on says nothing about new ones [overlapping-splits]',
+      ],
+    ],
+    [
+      'a bad state set',
+      `${HEAD}splits: { training: 44-11 }\n`,
+      ['4:21: error: "splits.training": the range 44-11 runs backwards; write 11-44 [wrong-value]'],
+    ],
+    [
+      'a bad item of a state set',
+      `${HEAD}splits: { evaluation: [1, two] }\n`,
+      [
+        '4:27: error: "splits.evaluation[1]": "two" is not a set of states such as 5, 11-44 or [0, 3, 11-44] [wrong-value]',
+      ],
+    ],
+    [
+      'yes for true',
+      `${HEAD}serving: { deterministic: yes }\n`,
+      ['4:27: error: "serving.deterministic" is "yes"; it must be true or false; YAML reads yes as text [wrong-value]'],
+    ],
+    [
+      'too few attempts, with the reason',
+      `${HEAD}rl: { attemptsPerGroup: 1 }\n`,
+      [
+        '4:25: error: "rl.attemptsPerGroup" is 1; it must be at least 2: the leave-one-out advantage (eq. 4) compares attempts of one group [wrong-value]',
+      ],
+    ],
+    [
+      'an item of a list',
+      'version: 1\nname: x\nharness: { adapter: a, suites: [b, 3] }\n',
+      ['3:36: error: "harness.suites[1]" is 3; it must be text [wrong-value]'],
+    ],
+    [
+      'tasks of a suite that is not listed',
+      'version: 1\nname: x\nharness: { adapter: a, suites: [b], tasks: { c: 1-2 } }\n',
+      ['3:49: error: "c" is not among harness.suites (b) [tasks-of-unlisted-suite]'],
+    ],
+    [
+      'a value behind an alias, where it was written',
+      `${HEAD}sft: &a { batch: 0 }\nrl: *a\n`,
+      [
+        '4:18: error: "sft.batch" is 0; it must be a whole number, 1 or more [wrong-value]',
+        '4:18: error: "rl.batch" is 0; it must be a whole number, 1 or more [wrong-value]',
+      ],
+    ],
+    [
+      'a value that came by a merge',
+      `${HEAD}sft: &a { batch: 2, epochs: 1 }\nrl:\n  <<: *a\n`,
+      ['4:21: error: unknown key "epochs"; "sft" has one [unknown-key]'],
+    ],
+    [
+      'an alias without its anchor',
+      `${HEAD}rl: *a\n`,
+      ['4:5: error: no anchor "&a" stands before this alias [unknown-alias]'],
+    ],
+    [
+      'an alias inside its own anchor',
+      `${HEAD}rl: &a { clip: *a }\n`,
+      ['4:16: error: "*a" lies inside its own anchor [recursive-alias]'],
+    ],
+    [
+      'a merge of something else',
+      `${HEAD}rl: { <<: 3 }\n`,
+      ['4:7: error: "<<" takes an alias of a mapping, or a list of such [yaml-merge]'],
+    ],
+    [
+      'a tab',
+      `${HEAD}rl:\n\trounds: 3\n`,
+      ['5:1: error: a tab indents this line; YAML allows only spaces there [yaml-syntax]'],
+    ],
+    [
+      'an open quote',
+      `${HEAD}planner: { checkpoint: "x }\nseed: 1\n`,
+      ['4:24: error: this quoted text has no closing quote [yaml-syntax]'],
+    ],
+    ['a missing space', `${HEAD}seed:1\n`, ['4:1: error: a space is missing after the colon [yaml-syntax]']],
+    [
+      'a second document',
+      `${HEAD}---\nseed: 1\n`,
+      [
+        '4:1: error: a second document begins here; a training config is one document, without "---" inside [yaml-syntax]',
+      ],
+    ],
+    [
+      'an empty file',
+      '',
+      [
+        '1:1: error: the file is empty; a training config has at least version, name and harness [config-not-a-mapping]',
+      ],
+    ],
+    [
+      'a list',
+      '- a\n',
+      ['1:1: error: a training config is a mapping of keys to values, such as "version: 1" [config-not-a-mapping]'],
+    ],
+    [
+      'an address with a port',
+      `${HEAD}serving: { proxy: { listen: "0.0.0.0:80" } }\n`,
+      [
+        '4:29: error: "serving.proxy.listen" is "0.0.0.0:80"; it must be an address or host name without a port; the port is chosen anew each time [wrong-value]',
+      ],
+    ],
+  ];
+  it.each(cases)('%s', (_name, text, expected) => {
+    expect(brief(text)).toEqual(expected);
+    expect(readConfigText(text).config).toBeUndefined();
+  });
+
+  it('does not repeat a secret', () => {
+    const [line] = brief(`${HEAD}teacher: { apiKeyEnvironment: sk-very-secret }\n`);
+    expect(line).toContain('the name of an environment variable');
+    expect(line).not.toContain('sk-very');
+  });
+
+  it('underlines exactly the value', () => {
+    const [finding] = readConfigText(`${HEAD}rl:\n  rounds: nine # often\n`).findings;
+    expect([finding.line, finding.column, finding.endLine, finding.endColumn]).toEqual([5, 11, 5, 15]);
+    expect(finding.path).toBe('rl.rounds');
+  });
+
+  it('counts the same with CRLF, CR and a byte-order mark', () => {
+    const text = `${HEAD}rl:\n  rounds: nine\n`;
+    const expected = brief(text);
+    expect(brief(`\uFEFF${text}`)).toEqual(expected);
+    expect(brief(text.replaceAll('\n', '\r\n'))).toEqual(expected);
+    expect(brief(`\uFEFF${text.replaceAll('\n', '\r')}`)).toEqual(expected);
+  });
+
+  it('tells several errors of a broken text at once', () => {
+    expect(
+      brief(`${HEAD}rl:\n  rounds: nine\n\tbatch: 3\nseed: -1\ntrainer: { engine: onyx }\n`).map((l) => l.slice(0, 5)),
+    ).toEqual(['5:11:', '6:1: ', '7:7: ', '8:20:']);
+  });
+
+  it('tells errors between keys beside wrong values', () => {
+    const { findings } = readConfigText(
+      `${HEAD}rl: { batch: 0 }\nsplits: { training: 1-44 }\ntrainer: { engine: tinker }\n`,
+    );
+    expect(findings.map((f) => f.code)).toEqual(['wrong-value', 'overlapping-splits', 'missing-url']);
+  });
+});
+
+describe('hostile text', () => {
+  it.each([
+    ['a NUL', 'version: 1\nname: a\0b\n', '2:8:', 'control-character'],
+    ['bytes that are not UTF-8', 'version: \uFFFD\n', '1:10:', 'control-character'],
+    ['five megabytes', 'a: 1\n'.repeat(1_000_000), '1:1:', 'config-too-large'],
+    ['10,000 brackets', '['.repeat(10_000), '1:65:', 'nested-too-deep'],
+    ['10,000 mappings', '{a: '.repeat(10_000), '1:', 'nested-too-deep'],
+    ['10,000 dashes', '- '.repeat(10_000), '1:', 'nested-too-deep'],
+  ])('%s', (_name, text, position, code) => {
+    const [line, ...more] = brief(text);
+    expect(more).toEqual([]);
+    expect(line.startsWith(position)).toBe(true);
+    expect(line.endsWith(`[${code}]`)).toBe(true);
+  });
+
+  it('a bomb of aliases costs nothing', () => {
+    let bomb = `${HEAD}a0: &a0 [${'x,'.repeat(9)}x]\n`;
+    for (let i = 1; i < 30; i++) bomb += `a${i}: &a${i} [${`*a${i - 1},`.repeat(9)}*a${i - 1}]\n`;
+    const started = performance.now();
+    const { findings, config } = readConfigText(bomb);
+    expect(performance.now() - started).toBeLessThan(2000);
+    expect(config).toBeUndefined();
+    expect(findings.filter((f) => f.code === 'alias-expansion').map((f) => [f.line, f.column])).toEqual([[8, 10]]);
+  });
+
+  it('a hundred thousand keys are told as a hundred findings and a count', () => {
+    const text = HEAD + Array.from({ length: 100_000 }, (_, i) => `k${i}: 1\n`).join('');
+    const { findings } = readConfigText(text);
+    expect(findings.length).toBe(101);
+    expect(findings[100].message).toBe('there are 99900 further problems from here on');
+  });
+
+  it('a long list of long ranges costs nothing', () => {
+    const started = performance.now();
+    const { findings } = readConfigText(`${HEAD}splits: { memory: [${'0-100000,'.repeat(50_000)}0] }\n`);
+    expect(findings.map((f) => f.code)).toContain('overlapping-splits');
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it('__proto__ is a key like any other', () => {
+    expect(readConfigText(`${HEAD}__proto__: { a: 1 }\n`).findings.map((f) => f.code)).toEqual(['unknown-key']);
+    expect(readConfigText(`${HEAD}rl: { __proto__: { batch: 1 } }\n`).findings.map((f) => f.code)).toEqual([
+      'unknown-key',
+    ]);
+  });
+
+  it('whatever the text, there is a config or an error inside the text', () => {
+    const whole = `${HEAD}sft: &a { batch: 4 }\nrl: { <<: *a, clip: { low: 0.1 } }\nsplits: { training: [11, 12-44] }\n`;
+    const piece = fc.constantFrom(
+      '\t',
+      '"',
+      "'",
+      '[',
+      ']',
+      '{',
+      '}',
+      ':',
+      '- ',
+      '\n',
+      '\r',
+      '&a ',
+      '*a',
+      '<<: ',
+      '#',
+      '!!x ',
+      '|',
+      '>',
+      '?',
+      ',',
+      '%',
+      '\0',
+      '\u2028',
+      '💡',
+      ' ',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(whole.length), fc.nat(6), piece), { maxLength: 5 }), (edits) => {
+        let text = whole;
+        for (const [at, cut, insert] of edits) text = text.slice(0, at) + insert + text.slice(at + cut);
+        const { config, findings } = readConfigText(text);
+        expect(config === undefined).toBe(findings.some((f) => f.severity === 'error'));
+        const rows = text.split(/\r\n|\r|\n/);
+        for (const f of findings) {
+          expect(f.line).toBeLessThanOrEqual(rows.length);
+          expect(f.column).toBeLessThanOrEqual(rows[f.line - 1].length + 1);
+          expect(f.endLine * 1e6 + f.endColumn).toBeGreaterThanOrEqual(f.line * 1e6 + f.column);
+          expect(f.message).toMatch(/\S/);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
