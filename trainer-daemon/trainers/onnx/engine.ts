@@ -47,7 +47,7 @@ interface GradientPass {
   inside: Float32Array[];
 }
 
-const MICRO_BATCH_TOKENS = 4096;
+const MICRO_BATCH_TOKENS = 2048;
 /** Scoring keeps no activations. */
 const SCORING_FACTOR = 2;
 /** Elements of [targets, vocabulary] at most: 64 MiB each. */

@@ -145,7 +145,7 @@ function sendable({ promptTokenIds, responseTokenIds }: TrainingSequence): Train
   return { promptTokenIds: numbers(promptTokenIds), responseTokenIds: numbers(responseTokenIds) };
 }
 
-/** A copy that can be sent, with every value as it is: the worker checks them. */
+/** A copy of its own buffer (sending a view would send all that lies behind it), every value as it is for the checks. */
 function numbers(values: ArrayLike<number>): ArrayLike<number> {
-  return values instanceof Int32Array || values instanceof Float32Array ? values : Float64Array.from(values);
+  return values instanceof Int32Array || values instanceof Float32Array ? values.slice() : Float64Array.from(values);
 }

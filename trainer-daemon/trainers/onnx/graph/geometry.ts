@@ -9,7 +9,7 @@ import { ropeTables } from '../../../planner/onnx/rope.ts';
 import type { OperatorSet } from './tape.ts';
 
 /** Query rows of a chunk lie between half of this and this (short rows: one chunk). */
-const CHUNK = 128;
+const CHUNK = 256;
 
 export interface RowLength {
   /** Tokens a row, padding included: a multiple of `chunks`. */
