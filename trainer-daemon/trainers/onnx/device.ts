@@ -1,8 +1,11 @@
 /** Which execution provider the trainer runs on. */
 import { availableParallelism } from 'node:os';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { env, InferenceSession, Tensor } from 'onnxruntime-node';
 import { GraphBuilder } from '../../planner/onnx/builder.ts';
 import { TrainerError, type TrainerOptions } from '../contract.ts';
+
+// Failures reach us as exceptions; the runtime would also print them. Counts only before a process's first session.
+env.logLevel = 'fatal';
 
 export type Device = 'cpu' | 'cuda' | 'webgpu';
 

@@ -17,40 +17,38 @@ interface Pending {
   onProgress?: (done: number, total: number) => void;
 }
 
+/** The opening waits in the same table as the calls, which count from 0. */
+const OPENING = -1;
+
 /**
  * Starts the worker and waits until its trainer is open.
  * @param file the built worker
  * @throws TrainerError when the trainer cannot be opened
  */
 export async function startTrainerWorker(file: string, options: TrainerOptions): Promise<Trainer> {
-  const worker = new Worker(file, { workerData: options, name: 'trainer' });
-  const ready = await new Promise<Extract<Reply, { kind: 'ready' }>>((resolve, reject) => {
-    worker.once('error', (error) => reject(new TrainerError(`the trainer did not start: ${error.message}`)));
-    worker.once('exit', (code) => reject(new TrainerError(`the trainer ended with code ${code} before it was ready`)));
-    worker.once('message', (reply: Reply) => {
-      if (reply.kind === 'ready') resolve(reply);
-      else reject(new TrainerError(reply.kind === 'refused' ? reply.message : `unexpected ${reply.kind}`));
-    });
-  });
-  worker.removeAllListeners();
-  return new WorkerTrainer(worker, ready.device, ready.stepsTaken);
+  const trainer = new WorkerTrainer(new Worker(file, { workerData: options, name: 'trainer' }));
+  await trainer.opened;
+  return trainer;
 }
 
 class WorkerTrainer implements Trainer {
   readonly engine = 'onnx';
-  readonly device: string;
+  /** Settled when the worker's trainer is open, or refused. */
+  readonly opened: Promise<void>;
   private readonly worker: Worker;
   private readonly pending = new Map<number, Pending>();
   private readonly exited: Promise<void>;
-  private steps: number;
+  private usedDevice = '';
+  private steps = 0;
   private nextId = 0;
   /** Why no more calls are taken. */
   private ended: string | undefined;
 
-  constructor(worker: Worker, device: string, stepsTaken: number) {
+  constructor(worker: Worker) {
     this.worker = worker;
-    this.device = device;
-    this.steps = stepsTaken;
+    this.opened = new Promise((resolve, reject) => {
+      this.pending.set(OPENING, { resolve: () => resolve(), reject });
+    });
     worker.on('message', (reply: Reply) => this.receive(reply));
     worker.on('error', (error) => this.end(`the trainer stopped: ${error.message}`));
     this.exited = new Promise((resolve) => {
@@ -59,8 +57,10 @@ class WorkerTrainer implements Trainer {
         resolve();
       });
     });
-    // An idle trainer does not keep the process alive.
-    worker.unref();
+  }
+
+  get device(): string {
+    return this.usedDevice;
   }
 
   get stepsTaken(): number {
@@ -99,6 +99,7 @@ class WorkerTrainer implements Trainer {
     const closed = this.call('close', []);
     this.ended = 'the trainer is closed';
     await closed;
+    this.worker.ref();
     await this.exited;
   }
 
@@ -117,21 +118,23 @@ class WorkerTrainer implements Trainer {
   }
 
   private receive(reply: Reply): void {
-    if (reply.kind === 'ready' || reply.kind === 'refused') return;
-    const waiting = this.pending.get(reply.id);
+    const id = reply.kind === 'ready' || reply.kind === 'refused' ? OPENING : reply.id;
+    const waiting = this.pending.get(id);
     if (waiting === undefined) return;
     if (reply.kind === 'progress') {
       waiting.onProgress?.(reply.done, reply.total);
       return;
     }
-    this.pending.delete(reply.id);
+    this.pending.delete(id);
+    // An idle trainer does not keep the process alive.
     if (this.pending.size === 0) this.worker.unref();
-    if (reply.kind === 'error') {
+    if (reply.kind === 'error' || reply.kind === 'refused') {
       waiting.reject(new TrainerError(reply.message));
-    } else {
-      this.steps = reply.stepsTaken;
-      waiting.resolve(reply.result);
+      return;
     }
+    this.steps = reply.stepsTaken;
+    if (reply.kind === 'ready') this.usedDevice = reply.device;
+    waiting.resolve(reply.kind === 'result' ? reply.result : undefined);
   }
 
   private end(why: string): void {
