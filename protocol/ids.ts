@@ -38,6 +38,16 @@ export function callId(episode: string, turn: number, resend = 0): string {
   return `${episode}.c${turn}${resend > 0 ? `r${resend}` : ''}`;
 }
 
+/** Folder of a round's records in the run directory, for example `rounds/0003`. */
+export function roundSection(round: number): string {
+  return `rounds/${String(round).padStart(4, '0')}`;
+}
+
+/** Folder of a policy version in the run directory, for example `policies/v0002`. */
+export function policySection(version: number): string {
+  return `policies/v${String(version).padStart(4, '0')}`;
+}
+
 /** `suite/index`, the form of `task` in every record. */
 export function taskId(suite: string, index: number): string {
   return `${suite}/${index}`;

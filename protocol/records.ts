@@ -36,6 +36,9 @@ export const callSchema = z.strictObject({
   /** Version of the planner when the call was sent on; null for teachers that are not planners of this run. */
   policyVersion: z.number().int().nonnegative().nullable(),
   request: z.strictObject({
+    /** Where the messages start: the first `shared` messages of call `base` (an earlier one of the episode). */
+    start: z.strictObject({ base: id, shared: z.number().int().positive() }).optional(),
+    /** Hashes of the messages that follow. */
     messages: z.array(sha),
     tools: sha.nullable(),
     /** Everything else the harness sent, as it was. */
@@ -83,6 +86,8 @@ export const imageRefSchema = z.strictObject({
   sha256: sha,
   mediaType: z.string(),
   bytes: z.number().int(),
+  /** What the part said besides the image, where it did: for example `{ image_url: { detail: 'high' } }`. */
+  rest: z.record(z.string(), z.unknown()).optional(),
 });
 export type ImageRef = z.output<typeof imageRefSchema>;
 

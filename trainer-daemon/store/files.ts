@@ -1,0 +1,118 @@
+/** Writing files so that they outlast a power cut; the few operations on the file system a test may replace. */
+import { constants, type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { StoreError } from './contract.ts';
+
+/** An open file, as far as the store uses it. */
+export type OpenFile = Pick<FileHandle, 'read' | 'write' | 'datasync' | 'truncate' | 'stat' | 'close'>;
+
+/** The operations that can fail for want of space or because a disk breaks. */
+export interface FileLayer {
+  open(path: string, flags: number): Promise<OpenFile>;
+  rename(from: string, to: string): Promise<void>;
+}
+
+export const nodeFiles: FileLayer = { open: (path, flags) => open(path, flags, 0o644), rename };
+
+// Windows has no O_NOFOLLOW. A link planted in a run directory must not make us write elsewhere.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+export const READ_WRITE = constants.O_RDWR | NO_FOLLOW;
+export const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+
+/** Temporary files end in this; what a crash left of them is removed when the run is opened. */
+export const TEMPORARY = /\.tmp-\d+-\d+$/;
+let temporaries = 0;
+
+/** A name beside `path` that nobody else uses. */
+export function temporaryName(path: string): string {
+  return `${path}.tmp-${process.pid}-${temporaries++}`;
+}
+
+export function errorCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}
+
+const ADVICE: Record<string, string> = {
+  ENOSPC: 'the disk is full: free some space and go on',
+  EDQUOT: 'the disk quota is used up: free some space and go on',
+  EIO: 'the disk reports an error',
+  EROFS: 'the disk is mounted read-only',
+  EACCES: 'permission is denied',
+  ELOOP: 'a symbolic link is in its place',
+};
+
+/** A {@link StoreError} that says what could not be done with which file, and why. */
+export function storeError(path: string, action: string, cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const code = errorCode(cause);
+  const reason = code !== undefined && code in ADVICE ? `${ADVICE[code]} (${code})` : (cause as Error).message;
+  return new StoreError(`${path}: could not ${action}: ${reason}`, { cause });
+}
+
+/** Writes all of `bytes` at `position`. */
+export async function writeAll(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+/** Makes the entries of a folder durable. File systems that cannot do so (Windows, some network disks) are let be. */
+export async function syncDirectory(path: string): Promise<void> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    if (['EISDIR', 'EPERM', 'EACCES'].includes(errorCode(error) ?? '')) return;
+    throw error;
+  }
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EISDIR'].includes(errorCode(error) ?? '')) throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Creates a folder with its parents, durably. */
+export async function makeDirectory(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  for (let made = path; ; made = dirname(made)) {
+    await syncDirectory(dirname(made));
+    if (made === first || dirname(made) === made) return;
+  }
+}
+
+/**
+ * Replaces a file: writes a temporary one, flushes it, renames it over the old one, flushes the folder. Readers see the
+ * old content or the new one, never a mixture.
+ * @throws StoreError; the old file is then untouched.
+ */
+export async function replaceFile(
+  path: string,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  files: FileLayer,
+): Promise<void> {
+  const temporary = temporaryName(path);
+  try {
+    const file = await files.open(temporary, CREATE);
+    try {
+      let position = 0;
+      for await (const chunk of chunks) {
+        await writeAll(file, chunk, position);
+        position += chunk.length;
+      }
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await files.rename(temporary, path);
+    await syncDirectory(dirname(path));
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    throw storeError(path, 'write the file', error);
+  }
+}

@@ -1,0 +1,3 @@
+/** Writing run directories (design section 3.1). */
+export { type CallSink, type RunStore, type Section, StoreError } from './contract.ts';
+export { createRun, openRun, type StoreOptions } from './run-store.ts';
