@@ -8,6 +8,7 @@ const programs = {
   cli: 'cli/main.ts',
   adapter: 'protocol/adapter.ts',
   'adapter-host': 'trainer-daemon/rollouts/adapter-host.ts',
+  'adapter-compiler': 'trainer-daemon/rollouts/adapter-compiler.ts',
   'planner-worker': 'trainer-daemon/planner/serving/worker.ts',
   'trainer-worker': 'trainer-daemon/trainers/onnx/worker.ts',
   'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',
@@ -32,9 +33,15 @@ await build({
   mainFields: ['module', 'main'],
   // Native or wasm packages are found in node_modules at run time; bundling them would lose their side files.
   external: ['onnxruntime-node', '@mujoco/mujoco'],
-  // Bundled CommonJS packages still call require for Node's own modules.
+  // Bundled CommonJS packages still call require for Node's own modules and ask for the file's name.
+  define: { __filename: '__bundleFile', __dirname: '__bundleFolder' },
   banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    js: [
+      "import { createRequire as __createRequire } from 'node:module';",
+      "import { dirname as __dirnameOf } from 'node:path';",
+      "import { fileURLToPath as __fileOf } from 'node:url';",
+      'const require = __createRequire(import.meta.url), __bundleFile = __fileOf(import.meta.url), __bundleFolder = __dirnameOf(__bundleFile);',
+    ].join(' '),
   },
   logLevel: 'warning',
 });

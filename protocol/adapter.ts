@@ -112,7 +112,7 @@ export function defineAdapter(adapter: Adapter): Adapter {
   return adapter;
 }
 
-const processSpecSchema = z.strictObject({
+export const processSpecSchema = z.strictObject({
   command: z.string().min(1),
   args: z.array(z.string()).optional(),
   env: z.record(z.string(), z.string()).optional(),
@@ -133,5 +133,8 @@ export const outcomeSchema = z.strictObject({
   invalidReason: z.string().optional(),
   trajectory: z.string().optional(),
 });
+
+/** The line a scripted teacher prints on stdout once it serves: an OpenAI-compatible base URL on this machine. */
+export const teacherReadySchema = z.looseObject({ url: z.url(), model: z.string().min(1) });
 
 export const taskListSchema = z.record(z.string().min(1), z.array(z.string()));

@@ -1,10 +1,11 @@
 /** Running episodes of a harness through its adapter. */
-import type { EpisodeRequest, TaskList } from '../../protocol/adapter.ts';
+import type { EpisodeRequest, Launch, Outcome, ProcessSpec, TaskList } from '../../protocol/adapter.ts';
 import type { SamplingConfig } from '../../protocol/config.ts';
 import type { EpisodeKey } from '../../protocol/ids.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
 import type { Section } from '../store/contract.ts';
+import type { OutcomeInput } from './adapter-messages.ts';
 
 /** An adapter running in its own child process. */
 export interface LoadedAdapter {
@@ -12,9 +13,15 @@ export interface LoadedAdapter {
   /** Absolute path of the adapter file and the hash of its text. */
   readonly file: string;
   readonly sha256: string;
+  /** Folder of the training config. */
+  readonly workspace: string;
   readonly onUpstreamFailure: 'pass' | 'fail-fast';
   readonly hasScriptedTeacher: boolean;
+  /** Empty when the adapter lists none. @throws AdapterError, as all of the following. */
   tasks(): Promise<TaskList>;
+  launch(request: EpisodeRequest): Promise<Launch>;
+  outcome(input: OutcomeInput): Promise<Outcome>;
+  scriptedTeacher(): Promise<ProcessSpec>;
   close(): Promise<void>;
 }
 

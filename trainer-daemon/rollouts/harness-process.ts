@@ -1,0 +1,114 @@
+/** A harness process in a process group of its own, so that everything it started ends with it. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { ProcessSpec } from '../../protocol/adapter.ts';
+import { TextTail } from './tail.ts';
+
+/** Between asking a process group to end and ending it. */
+const KILL_AFTER = 5000;
+/** How long pipes may stay open after the process itself has ended. */
+const DRAIN = 500;
+
+export interface ProcessEnd {
+  exitCode: number | null;
+  signal: string | null;
+  /** Why the process could not be started at all. */
+  launchError: string | null;
+}
+
+export class HarnessProcess {
+  readonly stdout = new TextTail();
+  readonly stderr = new TextTail();
+  /** performance.now() of the last output. */
+  lastOutput = performance.now();
+  /** Resolves once the process has ended and its output is read. Never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Set when {@link ended} has resolved. */
+  end: ProcessEnd | undefined;
+  onStdout?: (text: string) => void;
+  private readonly child: ChildProcess;
+  private killing = false;
+
+  /** @param folder where a relative cwd starts from, and the cwd when none is given. */
+  constructor(spec: ProcessSpec, folder: string) {
+    this.child = spawn(spec.command, spec.args ?? [], {
+      cwd: resolve(folder, spec.cwd ?? '.'),
+      env: { ...process.env, ...spec.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.lastOutput = performance.now();
+      this.stdout.push(text);
+      this.onStdout?.(text);
+    });
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.lastOutput = performance.now();
+      this.stderr.push(text);
+    });
+    // A process that ended early takes no more input; its end says why.
+    this.child.stdin?.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      const finish = (end: ProcessEnd) => {
+        this.end ??= end;
+        resolve(this.end);
+      };
+      this.child.on('error', (error: NodeJS.ErrnoException) => {
+        if (this.child.pid === undefined)
+          finish({ exitCode: null, signal: null, launchError: launchProblem(spec, folder, error) });
+      });
+      this.child.on('exit', (exitCode, signal) => {
+        // Whatever the process left behind (simulators, servers) must not outlive it.
+        this.signalGroup('SIGKILL');
+        const end = { exitCode, signal, launchError: null };
+        setTimeout(() => finish(end), DRAIN).unref();
+        this.child.on('close', () => finish(end));
+      });
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
+  write(line: string): void {
+    this.child.stdin?.write(line);
+  }
+
+  endInput(): void {
+    this.child.stdin?.end();
+  }
+
+  /** Asks the whole group to end, then ends it. Resolves when it is over. */
+  async kill(after = KILL_AFTER): Promise<void> {
+    if (!this.end && !this.killing) {
+      this.killing = true;
+      this.signalGroup('SIGTERM');
+      const timer = setTimeout(() => this.signalGroup('SIGKILL'), after);
+      await this.ended;
+      clearTimeout(timer);
+    }
+    await this.ended;
+  }
+
+  private signalGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
+    const { pid } = this.child;
+    if (pid === undefined) return;
+    if (process.platform === 'win32') {
+      spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { windowsHide: true });
+      return;
+    }
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // No process of the group is left.
+    }
+  }
+}
+
+function launchProblem(spec: ProcessSpec, folder: string, error: NodeJS.ErrnoException): string {
+  const cwd = resolve(folder, spec.cwd ?? '.');
+  // A missing cwd and a missing command give the same ENOENT.
+  return `cannot start "${spec.command}" in ${cwd}: ${error.code ?? error.message}`;
+}
