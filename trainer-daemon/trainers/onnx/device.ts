@@ -42,8 +42,16 @@ export async function failureOf(device: Exclude<Device, 'cpu'>): Promise<string 
       await session.release();
     }
   } catch (error) {
-    return (error as Error).message.split('\n')[0].slice(0, 300);
+    return plainMessage((error as Error).message);
   }
+}
+
+/** The runtime's messages begin with source places and conditions; what a person can use comes behind them. */
+function plainMessage(message: string): string {
+  const [line] = message.split('\n');
+  const told = line.split(/ was false\. | : FAIL : |\[ONNXRuntimeError\] : /).pop()!;
+  const text = told.replace(/^\d+ : \w+ : /, '').trim();
+  return text.length > 240 ? text.slice(0, 240) + ' ...' : text.replace(/\.$/, '');
 }
 
 export function defaultThreads(): number {

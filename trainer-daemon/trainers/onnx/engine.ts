@@ -81,7 +81,11 @@ export class OnnxEngine {
     this.operators = options.operators ?? (options.device === 'cpu' ? 'fused' : 'portable');
     this.merge = options.mergePrefixes ?? true;
     this.microBatchTokens = options.microBatchTokens ?? MICRO_BATCH_TOKENS;
-    if (!(this.microBatchTokens >= 1)) throw new TrainerError(`microBatchTokens is ${this.microBatchTokens}`);
+    for (const [name, value] of Object.entries({ microBatchTokens: this.microBatchTokens, threads: options.threads })) {
+      if (!(Number.isInteger(value) && value >= 1)) {
+        throw new TrainerError(`${name} is ${value}; it must be a whole number from 1`);
+      }
+    }
     this.trained = trainedTensors(a, options.freeze ?? []);
     this.pool = new SessionPool(a, this.operators, this.trained.names, sessionOptions(options.device, options.threads));
     this.partial = new Float32Array(weights.flat.length);

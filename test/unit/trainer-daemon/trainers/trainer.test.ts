@@ -179,6 +179,11 @@ describe('bad input', () => {
     expect(await refusal(opened({ freeze: ['model'] }, async () => {}))).toMatch(/no tensor to train/);
   });
 
+  it('refuses thread counts and micro-batch sizes that are no whole number from 1', async () => {
+    expect(await refusal(opened({ threads: 0 }, async () => {}))).toMatch(/threads is 0/);
+    expect(await refusal(opened({ microBatchTokens: 0.5 }, async () => {}))).toMatch(/microBatchTokens is 0\.5/);
+  });
+
   it('stops on a loss that is no number instead of spoiling the weights', async () => {
     const spoilt = join(folder, 'spoilt');
     await writeGoldenCheckpoint(spoilt, g.architecture);
