@@ -59,8 +59,9 @@ function isOn(sim: Simulation, object: string, target: string): boolean {
   }
   const support = KINDS[kindOf(sim, target)];
   const [x, y, z] = relative(stance.centre, sim.pose(target));
+  // The load's middle is well over the support, and a bowl's foot wholly.
   const overlap = support.round
-    ? Math.hypot(x, y) < support.radius * 0.85
+    ? Math.hypot(x, y) < support.radius * (kind === 'bowl' ? 0.55 : 0.85)
     : Math.abs(x) < support.size[0] / 2 && Math.abs(y) < support.size[1] / 2;
   return overlap && Math.abs(z - stance.size[2] / 2 - support.size[2]) < 0.012;
 }

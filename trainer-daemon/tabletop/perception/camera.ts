@@ -94,7 +94,9 @@ export class Camera {
     this.position = [p[0], p[1], p[2]];
     const { localRays: L, rays } = this;
     for (let k = 0; k < L.length; k += 3) {
-      const [x, y, z] = [L[k], L[k + 1], L[k + 2]];
+      const x = L[k];
+      const y = L[k + 1];
+      const z = L[k + 2];
       rays[k] = R[0] * x + R[1] * y + R[2] * z;
       rays[k + 1] = R[3] * x + R[4] * y + R[5] * z;
       rays[k + 2] = R[6] * x + R[7] * y + R[8] * z;
@@ -155,7 +157,9 @@ export class Camera {
     for (let row = top; row <= bottom; row++) {
       for (let column = left; column <= right; column++) {
         const k = row * width + column;
-        const [dx, dy, dz] = [rays[3 * k], rays[3 * k + 1], rays[3 * k + 2]];
+        const dx = rays[3 * k];
+        const dy = rays[3 * k + 1];
+        const dz = rays[3 * k + 2];
         const vx = m0 * dx + m3 * dy + m6 * dz;
         const vy = m1 * dx + m4 * dy + m7 * dz;
         const vz = m2 * dx + m5 * dy + m8 * dz;
@@ -173,7 +177,9 @@ export class Camera {
         if (t >= depth[k]) continue;
         depth[k] = t;
         segmentation[k] = g;
-        const [nx, ny, nz] = normal;
+        const nx = normal[0];
+        const ny = normal[1];
+        const nz = normal[2];
         normals[3 * k] = m0 * nx + m1 * ny + m2 * nz;
         normals[3 * k + 1] = m3 * nx + m4 * ny + m5 * nz;
         normals[3 * k + 2] = m6 * nx + m7 * ny + m8 * nz;
@@ -190,7 +196,8 @@ export class Camera {
       const geom = segmentation[k];
       if (geom < 0) continue;
       const view = views[geomBody[geom]];
-      const [column, row] = [k % width, Math.floor(k / width)];
+      const column = k % width;
+      const row = (k - column) / width;
       view.visible++;
       view.box[0] = Math.min(view.box[0], column / width);
       view.box[1] = Math.min(view.box[1], row / height);

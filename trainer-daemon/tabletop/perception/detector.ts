@@ -14,9 +14,9 @@ import { type Stance, stanceOf } from './geometry.ts';
 const DETECTION_PIXELS = 96;
 export const LOOK_PIXELS = 192;
 /** Standard deviation of an estimated coordinate: a part that is always there and one that grows with distance. */
-const NOISE = { base: 0.003, perMetre: 0.007, hidden: 1.0, height: 0.002, yaw: 0.05, size: 0.02 };
+const NOISE = { base: 0.004, perMetre: 0.019, hidden: 1.0, height: 0.002, yaw: 0.05, size: 0.02 };
 /** No estimate is further off than this on the ground. */
-const MAX_ERROR = 0.022;
+const MAX_ERROR = 0.02;
 /** Looks that are averaged at most, so that staring does not make a camera perfect. */
 const MAX_LOOKS = 4;
 /** A thing that moved by more is a new thing to estimate. */

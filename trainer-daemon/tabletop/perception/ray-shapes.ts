@@ -47,8 +47,12 @@ export function rayBox(
   sy: number,
   sz: number,
 ): number {
-  const [ax, ay, az] = [1 / vx, 1 / vy, 1 / vz];
-  const [ex, ey, ez] = [ax < 0 ? -sx : sx, ay < 0 ? -sy : sy, az < 0 ? -sz : sz];
+  const ax = 1 / vx;
+  const ay = 1 / vy;
+  const az = 1 / vz;
+  const ex = ax < 0 ? -sx : sx;
+  const ey = ay < 0 ? -sy : sy;
+  const ez = az < 0 ? -sz : sz;
   const enterX = (-ex - ox) * ax;
   const enterY = (-ey - oy) * ay;
   const enterZ = (-ez - oz) * az;
@@ -97,7 +101,8 @@ export function rayCylinder(
   const side = vz < 0 ? 1 : -1;
   const t = (side * half - oz) / vz;
   if (t <= NEAR || t >= wall) return wall;
-  const [x, y] = [ox + t * vx, oy + t * vy];
+  const x = ox + t * vx;
+  const y = oy + t * vy;
   if (x * x + y * y > radius * radius) return wall;
   setNormal(0, 0, side);
   return t;

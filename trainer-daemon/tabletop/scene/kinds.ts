@@ -42,7 +42,7 @@ const cylinder = (radius: number, half: number, mass: number): Kind => ({
   shapes: [{ type: 'cylinder', size: [radius, half], position: [0, 0, half], mass }],
 });
 
-const RIM = 0.055;
+const RIM = 0.06;
 const WALL = 0.0035;
 const SIDES = 10;
 
@@ -60,12 +60,12 @@ function bowl(): Kind {
     };
   });
   return {
-    size: [0.117, 0.117, 0.052],
-    radius: 0.061,
+    size: [0.127, 0.127, 0.052],
+    radius: 0.066,
     round: true,
-    hollow: { floor: 0.008, halfWidth: [0.05, 0.05] },
+    hollow: { floor: 0.008, halfWidth: [0.055, 0.055] },
     rim: RIM,
-    shapes: [{ type: 'cylinder', size: [0.042, 0.004], position: [0, 0, 0.004], mass: 0.08 }, ...wall],
+    shapes: [{ type: 'cylinder', size: [0.046, 0.004], position: [0, 0, 0.004], mass: 0.08 }, ...wall],
   };
 }
 
@@ -77,16 +77,16 @@ function basket(): Kind {
     mass: 0.1,
   });
   return {
-    size: [0.193, 0.166, 0.07],
-    radius: 0.127,
+    size: [0.266, 0.206, 0.07],
+    radius: 0.168,
     round: false,
-    hollow: { floor: 0.008, halfWidth: [0.088, 0.075] },
+    hollow: { floor: 0.008, halfWidth: [0.125, 0.095] },
     shapes: [
-      { type: 'box', size: [0.09, 0.075, 0.004], position: [0, 0, 0.004], mass: 0.4 },
-      wall(0.0925, 0, 0.004, 0.083),
-      wall(-0.0925, 0, 0.004, 0.083),
-      wall(0, 0.079, 0.09, 0.004),
-      wall(0, -0.079, 0.09, 0.004),
+      { type: 'box', size: [0.127, 0.097, 0.004], position: [0, 0, 0.004], mass: 0.5 },
+      wall(0.129, 0, 0.004, 0.103),
+      wall(-0.129, 0, 0.004, 0.103),
+      wall(0, 0.099, 0.125, 0.004),
+      wall(0, -0.099, 0.125, 0.004),
     ],
   };
 }

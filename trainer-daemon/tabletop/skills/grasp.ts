@@ -19,9 +19,11 @@ const MAX_WIDTH = 0.076;
 const DEPTH = 0.022;
 /** Of the tool centre point above the table: the pads end just below it. */
 const MIN_HEIGHT = 0.012;
+/** Of each finger, beyond the thing's half width. */
+const SPARE = 0.014;
 const RIM_WALL = 0.0035;
 const RIM_DEPTH = 0.012;
-const RIM_OPENING = 0.03;
+const RIM_OPENING = 0.02;
 const ROUND_YAWS = [0, 0.4, -0.4, 0.8, -0.8, 1.2, -1.2, 1.57];
 
 /** The hand's parts as seen from above, in its own frame: half extents and offset along the finger axis. */
@@ -48,7 +50,7 @@ function candidates(target: Detection, grasp: Grasp): GraspPose[] {
     );
   }
   const position: Vec3 = [x, y, Math.max(bottom + Math.max(height / 2, height - DEPTH), MIN_HEIGHT)];
-  const opening = (across: number): number => Math.min(FINGER_OPEN, across / 2 + 0.02);
+  const opening = (across: number): number => Math.min(FINGER_OPEN, across / 2 + SPARE);
   if (Math.abs(length - width) < 0.004 && target.yaw === 0) {
     return ROUND_YAWS.map((yaw) => ({ position, yaw, opening: opening(width) }));
   }

@@ -41,8 +41,8 @@ export function move(sim: Simulation, position: Vec3, yaw?: number, options: Mov
     if (apart(at, position) < tolerance && turned) return 'reached';
     const commanded = apart(arm.target, position) < 1e-9;
     const lag = apart(arm.target, at);
-    standing = apart(at, before) < STALL && (commanded || lag > 0.03) && turned ? standing + 1 : 0;
-    if (standing >= 3) return apart(at, position) < 2 * tolerance ? 'reached' : 'stalled';
+    standing = apart(at, before) < STALL && (commanded || lag > 0.03) ? standing + 1 : 0;
+    if (standing >= 3) return turned && apart(at, position) < 2 * tolerance ? 'reached' : 'stalled';
     before = at;
   }
   return 'timeout';

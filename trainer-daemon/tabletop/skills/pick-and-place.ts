@@ -116,12 +116,14 @@ function freeSpot(context: SkillContext, load: Load, target: Detection, inside: 
   const [roomX, roomY] = [Math.max(0, support.halfX - radius), Math.max(0, support.halfY - radius)];
   const there = context.memory
     .others(target)
-    .filter((d) => d.kind !== 'cabinet' && d.kind !== 'drawer' && distance(d.position, target.position) < 0.16);
+    .filter((d) => d.kind !== 'cabinet' && d.kind !== 'drawer' && distance(d.position, target.position) < 0.16)
+    .filter((d) => d.position[2] + d.size[2] / 2 > support.z + 0.008);
   let best: Vec3 = [0, 0, 0];
   let bestScore = Number.NEGATIVE_INFINITY;
   for (let i = -2; i <= 2; i++) {
     for (let j = -2; j <= 2; j++) {
       if (support.round && i * i + j * j > 4) continue;
+      if (inside && j !== 0) continue;
       const [lx, ly] = [support.middle[0] + (i * roomX) / 2, support.middle[1] + (j * roomY) / 2];
       const spot: Vec3 = [target.position[0] + c * lx - s * ly, target.position[1] + s * lx + c * ly, support.z];
       let room = 0.02;
@@ -135,6 +137,17 @@ function freeSpot(context: SkillContext, load: Load, target: Detection, inside: 
   return best;
 }
 
+/**
+ * The hand's turn for placing. Between an open drawer's front and the cabinet there is room for the hand across only;
+ * in a basket things stand in a row along its length, and the fingers open across it. Elsewhere the turn is kept.
+ */
+function placingYaw(now: number, target: PlaceTarget): number {
+  if (!('inside' in target)) return now;
+  const { kind, yaw } = target.inside;
+  const wanted = kind === 'drawer' ? Math.PI / 2 : kind === 'basket' ? yaw : now;
+  return wanted + Math.PI * Math.round((now - wanted) / Math.PI);
+}
+
 /** Puts the load down at a target; `blocked` keeps it in hand. */
 export function place(context: SkillContext, target: PlaceTarget): SkillCode {
   const { sim, memory, load } = context;
@@ -142,8 +155,7 @@ export function place(context: SkillContext, target: PlaceTarget): SkillCode {
   if (dropIfLost(context)) return 'slipped';
   const [x, y, z] = destination(context, load, target);
   const inDrawer = 'inside' in target && target.inside.kind === 'drawer';
-  // Between the drawer's front and the cabinet there is room for the hand across only.
-  const yaw = inDrawer ? (sim.arm.targetYaw >= 0 ? Math.PI / 2 : -Math.PI / 2) : sim.arm.targetYaw;
+  const yaw = placingYaw(sim.arm.targetYaw, target);
   const [c, s] = [Math.cos(yaw), Math.sin(yaw)];
   const [mx, my] = load.middle;
   const above: Vec3 = [x - (c * mx - s * my), y - (s * mx + c * my), z + load.above + DROP];

@@ -9,12 +9,12 @@ const inBasket = (item: string): Goal => ({
 });
 
 const cell = (x: number, y: number): Region => ({ x: [x - 0.02, x + 0.02], y: [y - 0.025, y + 0.025] });
-const CELLS = [cell(0.4, 0.0), cell(0.4, 0.14), cell(0.4, 0.28), cell(0.6, 0.0), cell(0.6, 0.14), cell(0.6, 0.28)];
+const CELLS = [cell(0.4, 0.01), cell(0.4, 0.15), cell(0.4, 0.29), cell(0.6, 0.01), cell(0.6, 0.15), cell(0.6, 0.29)];
 
 /** The scene's items in its six cells, in order, starting at `first`. */
 export function shelve(scene: SceneSpec, first: number): Record<string, Region> {
   const items = scene.objects.filter((o) => o.kind !== 'basket');
-  const places: Record<string, Region> = { basket: { x: [0.47, 0.53], y: [-0.27, -0.23] } };
+  const places: Record<string, Region> = { basket: { x: [0.47, 0.53], y: [-0.28, -0.24] } };
   items.forEach((item, i) => {
     places[item.id] = CELLS[(i + first) % CELLS.length];
   });

@@ -33,8 +33,8 @@ const beside = (first: string, second: string, other: string): TaskSpec =>
   task(`next to the ${first}`, `next to the ${other}`, [[first.replace(' ', '_'), second.replace(' ', '_')]], {
     [first.replace(' ', '_')]: RIGHT,
     [second.replace(' ', '_')]: LEFT,
-    black_bowl_a: { near: first.replace(' ', '_'), distance: [0.172, 0.185] },
-    black_bowl_b: { near: second.replace(' ', '_'), distance: [0.172, 0.185] },
+    black_bowl_a: { near: first.replace(' ', '_'), distance: [0.175, 0.19] },
+    black_bowl_b: { near: second.replace(' ', '_'), distance: [0.175, 0.19] },
   });
 
 /** Five things in a row: the swap exchanges the row's ends. */
@@ -46,10 +46,10 @@ function between(middle: string): TaskSpec {
     [['plate', 'blue_box']],
     {
       [id]: { x: [0.42, 0.52], y: [-0.01, 0.01] },
-      plate: { x: [0.42, 0.5], y: [-0.325, -0.305] },
-      blue_box: { x: [0.42, 0.5], y: [0.305, 0.325] },
-      black_bowl_a: { from: id, to: 'plate', fraction: [0.385, 0.42], within: 0.006 },
-      black_bowl_b: { from: id, to: 'blue_box', fraction: [0.385, 0.42], within: 0.006 },
+      plate: { x: [0.42, 0.5], y: [-0.33, -0.312] },
+      blue_box: { x: [0.42, 0.5], y: [0.312, 0.33] },
+      black_bowl_a: { from: id, to: 'plate', fraction: [0.39, 0.42], within: 0.006 },
+      black_bowl_b: { from: id, to: 'blue_box', fraction: [0.39, 0.42], within: 0.006 },
     },
   );
 }

@@ -76,8 +76,10 @@ class Expert {
     const gap = apart(object.position, target.position);
     const bottom = object.position[2] - object.size[2] / 2;
     if (step.kind === 'beside') return gap < 0.25 && bottom < 0.02;
-    const reach = step.kind === 'inside' ? 0.1 : Math.max(target.size[0], target.size[1]) / 2;
-    return gap < reach && bottom > target.position[2] - target.size[2] / 2 + 0.004;
+    const floor = target.position[2] - target.size[2] / 2;
+    if (step.kind === 'inside' && target.kind === 'bowl') return gap < 0.042 && bottom < floor + 0.022;
+    const reach = step.kind === 'inside' ? 0.11 : Math.max(target.size[0], target.size[1]) / 2;
+    return gap < reach && bottom > floor + 0.003;
   }
 
   private attempt(step: GoalStep): void {
