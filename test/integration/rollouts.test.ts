@@ -303,6 +303,20 @@ describe('the run of many', () => {
 });
 
 describe('beside the run', () => {
+  it('result-json runs any command', async () => {
+    const program = [
+      'const { writeFileSync } = require("node:fs"); const { OPENAI_BASE_URL: url, OPENAI_API_KEY: key, OUTPUT_DIR: out } = process.env;',
+      'fetch(url + "/chat/completions", { method: "POST", headers: { authorization: "Bearer " + key }, body: JSON.stringify({ messages: [{ role: "user", content: "x" }] }) })',
+      '.then((r) => r.json()).then((r) => writeFileSync(out + "/result.json", JSON.stringify({ reward: 0.5, valid: true, said: r.choices[0].message.content })));',
+    ].join('');
+    process.env.AGENTIC_ROBO_RL_HARNESS = JSON.stringify([process.execPath, '-e', program]);
+    const shipped = await loadAdapter('result-json', fixtures);
+    delete process.env.AGENTIC_ROBO_RL_HARNESS;
+    const [record] = await play([job('any')], { adapter: shipped });
+    expect(record).toMatchObject({ reward: 0.5, valid: true, turns: 1, end: 'exit' });
+    await shipped.close();
+  });
+
   it('a scripted teacher serves through the proxy like any other', async () => {
     const teacher = await startScriptedTeacher(adapter);
     const [record] = await play([job('fails')], { upstream: teacher.upstream });

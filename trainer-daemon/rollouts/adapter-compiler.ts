@@ -77,7 +77,12 @@ export function compileAdapter(
     return undefined;
   };
 
-  return { exports: load(realpathSync(file)), place };
+  try {
+    return { exports: load(realpathSync(file)), place };
+  } catch (error) {
+    const where = error instanceof Error ? place(error.stack ?? '') : undefined;
+    throw where === undefined ? error : new Error(`${(error as Error).message} (${where})`);
+  }
 }
 
 function findFile(base: string): string | undefined {
