@@ -12,7 +12,6 @@ const programs = {
   'planner-worker': 'trainer-daemon/planner/serving/worker.ts',
   'trainer-worker': 'trainer-daemon/trainers/onnx/worker.ts',
   'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',
-  'tabletop-skills.teacher': 'trainer-daemon/harnesses/tabletop-skills/teacher/main.ts',
   'tabletop-skills.adapter': 'trainer-daemon/harnesses/tabletop-skills/adapter.ts',
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };
@@ -30,6 +29,9 @@ await build({
   platform: 'node',
   target: 'node20',
   format: 'esm',
+  // Code that only some commands need (native modules, the daemon) lies in chunks of its own and is loaded when needed.
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
   sourcemap: 'linked',
   mainFields: ['module', 'main'],
   // Native or wasm packages are found in node_modules at run time; bundling them would lose their side files.

@@ -9,6 +9,9 @@ import type { Finding } from './finding.ts';
 import { LineIndex } from './line-index.ts';
 import { nearest } from './nearest.ts';
 
+export { knownKeys, shapeOf } from './config-keys.ts';
+export { nearest } from './nearest.ts';
+
 export interface ConfigReading {
   /** Present when there is no finding of severity `error`. */
   config?: TrainingConfig;

@@ -1,0 +1,167 @@
+/** `train CONFIG`: a whole run, shown while it goes on; stopped and resumed on request. */
+import { Command, InvalidArgumentError } from 'commander';
+import type { TrainingConfig } from '../../protocol/config.ts';
+import { type Stage, stageSchema } from '../../protocol/journal.ts';
+import { nearest } from '../../protocol/nearest.ts';
+import type { RunForecast, TrainOptions, TrainResult } from '../../trainer-daemon/training/contract.ts';
+import { readConfigFile } from '../config-file.ts';
+import { CommandError, EXIT } from '../exit.ts';
+import { onInterrupt, type StopWish } from '../interrupts.ts';
+import { countFindings, findingLine } from '../output/findings.ts';
+import { runPresenter } from '../output/run-progress.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { resolveRun } from '../run-argument.ts';
+import { showForecast } from './forecast.ts';
+
+/** What is used of the training room, loaded when needed. */
+export interface TrainingRoom {
+  train(options: TrainOptions): Promise<TrainResult>;
+  planRun(config: TrainingConfig, configFolder: string): Promise<RunForecast>;
+}
+
+interface TrainArguments {
+  run?: string;
+  resume?: string;
+  stages?: Stage[];
+  rounds?: number;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+export function trainCommand(terminal: Terminal, load: () => Promise<TrainingRoom>): Command {
+  return new Command('train')
+    .description('train a planner: teacher episodes, fine-tuning, reinforcement learning, evaluation')
+    .argument('[config]', 'training config; not with --resume, where the run has its own')
+    .option('--run <dir>', 'where to write the run (default: runs/<name>-<UTC time>)')
+    .option('--resume <run>', 'go on with a run: its directory, or its name in runs/')
+    .option('--stages <list>', 'only these of teacher,sft,rl,evaluate', parseStages)
+    .option('--rounds <n>', 'fewer or more rounds of reinforcement learning than the config says', parseCount)
+    .option('--dry-run', 'say what the run would do, write nothing')
+    .option('--json', 'JSON Lines: every event, then the result')
+    .addHelpText(
+      'after',
+      '\nCtrl-C stops after the running episodes, a second Ctrl-C at once; both end with\nexit code 130 and the command that resumes the run.',
+    )
+    .action(async (file: string | undefined, options: TrainArguments) => {
+      if (options.resume !== undefined) {
+        if (file !== undefined)
+          throw new CommandError('give a config or --resume, not both: a run keeps its own config');
+        if (options.run !== undefined)
+          throw new CommandError('--run names a new run; --resume goes on with an old one');
+        if (options.dryRun) throw new CommandError('--dry-run needs a config, not --resume');
+        const directory = resolveRun(options.resume);
+        await runTraining(
+          terminal,
+          await load(),
+          { resume: directory, configFolder: directory, ...chosen(options) },
+          options.json,
+        );
+        return;
+      }
+      if (file === undefined) throw new CommandError('name a training config, or a run with --resume');
+      const { config, folder } = soundConfig(terminal, file);
+      const room = await load();
+      if (options.dryRun) {
+        showForecast(terminal, await beforeStart(room.planRun(config, folder)), options);
+        return;
+      }
+      await runTraining(
+        terminal,
+        room,
+        { config, configFolder: folder, runDirectory: options.run, ...chosen(options) },
+        options.json,
+      );
+    });
+}
+
+function chosen(options: TrainArguments): Pick<TrainOptions, 'stages' | 'rounds'> {
+  return { stages: options.stages, rounds: options.rounds };
+}
+
+/** A config without errors. @throws CommandError after printing what is wrong. */
+export function soundConfig(terminal: Terminal, file: string) {
+  const { config, folder, findings } = readConfigFile(file);
+  for (const finding of findings)
+    if (finding.severity !== 'hint') terminal.err(findingLine(finding, terminal.paintErr));
+  if (!config) throw new CommandError(`${file} has ${countFindings(findings)}; nothing was started`);
+  return { config, folder };
+}
+
+/** Errors before a run has begun are the config's, so to say: nothing was written. */
+async function beforeStart<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new CommandError((error as Error).message, EXIT.usage);
+  }
+}
+
+/** Runs and shows a training; prints the final table, or how to resume. */
+export async function runTraining(
+  terminal: Terminal,
+  room: Pick<TrainingRoom, 'train'>,
+  options: TrainOptions,
+  json = false,
+): Promise<TrainResult | undefined> {
+  const stop: StopWish = { mode: 'none' };
+  const presenter = runPresenter(terminal, { json, resuming: options.resume !== undefined });
+  const interrupts = onInterrupt(stop, (text) => presenter.note(text));
+  let begun = false;
+  try {
+    const result = await room.train({
+      ...options,
+      stop,
+      onEvent: (event) => {
+        begun = true;
+        presenter.show(event);
+      },
+    });
+    presenter.close();
+    if (json)
+      terminal.out(
+        JSON.stringify({
+          kind: 'result',
+          state: result.state,
+          directory: result.directory,
+          table: result.tableJson ?? null,
+        }),
+      );
+    else if (result.table !== undefined) terminal.out(result.table);
+    if (result.state === 'stopped') {
+      terminal.exitCode = EXIT.interrupted;
+      terminal.err(
+        `stopped; to go on: ${terminal.paintErr.bold(`agentic-robo-rl train --resume ${quoted(result.directory)}`)}`,
+      );
+    } else if (!json) terminal.err(`the run is in ${result.directory}`);
+    return result;
+  } catch (error) {
+    presenter.close();
+    throw begun
+      ? new CommandError((error as Error).message, EXIT.failed)
+      : new CommandError((error as Error).message, EXIT.usage);
+  } finally {
+    interrupts.release();
+  }
+}
+
+/** A path as a shell takes it back. */
+function quoted(path: string): string {
+  return /^[A-Za-z0-9_./:@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+function parseStages(text: string): Stage[] {
+  const names = text.split(',').map((name) => name.trim());
+  for (const name of names)
+    if (!stageSchema.safeParse(name).success) {
+      const near = nearest(name, stageSchema.options);
+      throw new InvalidArgumentError(
+        `"${name}" is no stage${near ? `; did you mean "${near}"?` : `; stages are ${stageSchema.options.join(', ')}`}`,
+      );
+    }
+  return stageSchema.options.filter((stage) => names.includes(stage));
+}
+
+export function parseCount(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(`"${text}" is not a whole number, 0 or more`);
+  return Number(text);
+}

@@ -1,0 +1,42 @@
+/** Tables that fit the terminal: the widest text columns wrap first. */
+import Table from 'cli-table3';
+import type { Terminal } from './terminal.ts';
+
+export interface Column {
+  title: string;
+  align?: 'left' | 'right';
+  /** May be wrapped onto several lines; numbers may not. */
+  wrap?: boolean;
+}
+
+const NARROWEST = 8;
+/** A cell's padding of one space on each side, and the line between two cells. */
+const FRAME = 3;
+
+/** @param rows one text a column. */
+export function table(terminal: Pick<Terminal, 'columns' | 'paint'>, columns: Column[], rows: string[][]): string {
+  const widths = columns.map((column, i) => Math.max(column.title.length, ...rows.map((row) => longestLine(row[i]))));
+  let excess = widths.reduce((sum, width) => sum + width + FRAME, 1) - terminal.columns;
+  while (excess > 0) {
+    const widest = widths.reduce(
+      (best, width, i) => (columns[i].wrap && width > NARROWEST && (best < 0 || width > widths[best]) ? i : best),
+      -1,
+    );
+    if (widest < 0) break;
+    widths[widest]--;
+    excess--;
+  }
+  const drawn = new Table({
+    head: columns.map((column) => terminal.paint.bold(column.title)),
+    colWidths: widths.map((width) => width + 2),
+    colAligns: columns.map((column) => column.align ?? 'left'),
+    wordWrap: true,
+    style: { head: [], border: [], compact: true },
+  });
+  drawn.push(...rows);
+  return drawn.toString();
+}
+
+function longestLine(text: string): number {
+  return Math.max(0, ...text.split('\n').map((line) => line.length));
+}

@@ -1,0 +1,65 @@
+/** Where commands write: results to standard output, progress and complaints to standard error. */
+
+export interface Terminal {
+  /** One line of the result (or several, joined by line feeds). */
+  out(text: string): void;
+  /** One line of progress or of a complaint. */
+  err(text: string): void;
+  /** Whether standard error is a screen that progress bars may be drawn on. */
+  readonly screen: NodeJS.WriteStream | undefined;
+  /** Columns that a result may use. */
+  readonly columns: number;
+  readonly paint: Painter;
+  readonly paintErr: Painter;
+  /** Exit code the command will end with; the worst one told counts. */
+  exitCode: number;
+}
+
+export interface Painter {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  yellow(text: string): string;
+  green(text: string): string;
+}
+
+const plain = (text: string) => text;
+const NO_COLOURS: Painter = { bold: plain, dim: plain, red: plain, yellow: plain, green: plain };
+const style = (open: number, close: number) => (text: string) => `\u001b[${open}m${text}\u001b[${close}m`;
+const COLOURS: Painter = {
+  bold: style(1, 22),
+  dim: style(2, 22),
+  red: style(31, 39),
+  yellow: style(33, 39),
+  green: style(32, 39),
+};
+
+/** Colours only on a screen, and never against the person's wish (https://no-color.org). */
+export function painterFor(isScreen: boolean, environment: Record<string, string | undefined>): Painter {
+  return isScreen && !environment.NO_COLOR && environment.TERM !== 'dumb' ? COLOURS : NO_COLOURS;
+}
+
+const WIDEST = 80;
+
+/** The terminal of this process. A reader that goes away (`| head`) ends the output, not the work. */
+export function processTerminal(): Terminal {
+  const gone = new Set<NodeJS.WriteStream>();
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      gone.add(stream);
+    });
+  const write = (stream: NodeJS.WriteStream, text: string) => {
+    if (!gone.has(stream)) stream.write(`${text}\n`);
+  };
+  const dumb = process.env.TERM === 'dumb';
+  return {
+    out: (text) => write(process.stdout, text),
+    err: (text) => write(process.stderr, text),
+    screen: process.stderr.isTTY && !dumb ? process.stderr : undefined,
+    columns: Math.min(WIDEST, process.stdout.isTTY ? process.stdout.columns || WIDEST : WIDEST),
+    paint: painterFor(process.stdout.isTTY === true, process.env),
+    paintErr: painterFor(process.stderr.isTTY === true, process.env),
+    exitCode: 0,
+  };
+}

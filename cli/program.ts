@@ -1,0 +1,51 @@
+/** The command line: which commands there are, and how every one of them ends. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { packageRoot } from '../trainer-daemon/bundles.ts';
+import { schemaCommand } from './commands/schema.ts';
+import { validateCommand } from './commands/validate.ts';
+import { CommandError, EXIT } from './exit.ts';
+import type { Terminal } from './output/terminal.ts';
+
+export function buildProgram(terminal: Terminal): Command {
+  const { version, description } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
+    version: string;
+    description: string;
+  };
+  const program = new Command('agentic-robo-rl')
+    .description(description)
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help on a command')
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 findings or a failed run, 2 usage or a config with errors,\n130 interrupted and resumable. --json makes any command machine-readable.',
+    );
+  for (const command of [validateCommand(terminal), schemaCommand(terminal)]) program.addCommand(command);
+  for (const command of [program, ...program.commands])
+    command
+      .exitOverride()
+      .configureHelp({ helpWidth: terminal.columns })
+      .configureOutput({
+        writeOut: (text) => terminal.out(text.replace(/\n$/, '')),
+        writeErr: (text) => terminal.err(text.replace(/\n$/, '')),
+      });
+  return program;
+}
+
+/** Runs one command and gives its exit code; whatever goes wrong becomes a sentence on standard error. */
+export async function runCommand(terminal: Terminal, words: string[]): Promise<number> {
+  try {
+    await buildProgram(terminal).parseAsync(words, { from: 'user' });
+    return terminal.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    const told = error instanceof CommandError;
+    const message = error instanceof Error ? error.message : String(error);
+    terminal.err(`${terminal.paintErr.red('error')}: ${message}`);
+    if (!told && process.env.AGENTIC_ROBO_RL_DEBUG) terminal.err(error instanceof Error ? (error.stack ?? '') : '');
+    return told ? error.exitCode : EXIT.failed;
+  }
+}
