@@ -12,6 +12,7 @@ const programs = {
   'planner-worker': 'trainer-daemon/planner/serving/worker.ts',
   'trainer-worker': 'trainer-daemon/trainers/onnx/worker.ts',
   'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',
+  'tabletop-skills.teacher': 'trainer-daemon/harnesses/tabletop-skills/teacher/main.ts',
   'tabletop-skills.adapter': 'trainer-daemon/harnesses/tabletop-skills/adapter.ts',
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };

@@ -8,7 +8,7 @@ import { isCompact } from './compact-template.ts';
 import type { PlannerTokenizer } from './tokenizer.ts';
 
 export { COMPACT_TEMPLATE } from './compact-template.ts';
-export { type ParsedResponse, parseResponse } from './response-parsing.ts';
+export { opensReasoning, type ParsedResponse, parseResponse } from './response-parsing.ts';
 
 /** What a prompt is made of. */
 export interface PromptRequest {

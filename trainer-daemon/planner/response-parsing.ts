@@ -21,8 +21,13 @@ class Malformed extends Error {}
 /**
  * @param response sampled ids (an end token at the end is left out), or a whole text in which control tokens stand as
  * their names.
+ * @param reasoningOpen whether the prompt already opened the reasoning (see {@link opensReasoning}).
  */
-export function parseResponse(tokenizer: PlannerTokenizer, response: readonly number[] | string): ParsedResponse {
+export function parseResponse(
+  tokenizer: PlannerTokenizer,
+  response: readonly number[] | string,
+  reasoningOpen = false,
+): ParsedResponse {
   const compact = isCompact(tokenizer.chatTemplate);
   const pieces = typeof response === 'string' ? cutText(tokenizer, response) : cutIds(tokenizer, response);
   const last = pieces.at(-1);
@@ -32,10 +37,10 @@ export function parseResponse(tokenizer: PlannerTokenizer, response: readonly nu
 
   let rest = pieces;
   let reasoning: string | undefined;
-  const close = pieces.findIndex((piece) => isControl(piece, '</think>'));
   const opened = pieces.length > 0 && isControl(pieces[0], '<think>');
-  if (opened || (close >= 0 && !compact)) {
-    // Some templates open the reasoning in the prompt; a response cut short never closes it.
+  if (opened || reasoningOpen) {
+    // A response that was cut short may never close it.
+    const close = pieces.findIndex((piece) => isControl(piece, '</think>'));
     reasoning = trim(textOf(pieces.slice(opened ? 1 : 0, close < 0 ? undefined : close)));
     rest = close < 0 ? [] : pieces.slice(close + 1);
   }
@@ -56,10 +61,16 @@ export function parseResponse(tokenizer: PlannerTokenizer, response: readonly nu
     }
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
-    message.content = textOf(rest);
+    message.content = compact ? textOf(rest) : textOf(rest).replace(/^\n+/, '');
     message.malformed = error.message;
   }
   return message;
+}
+
+/** Whether a prompt ends inside the reasoning, as some templates write it. */
+export function opensReasoning(tokenizer: PlannerTokenizer, prompt: readonly number[]): boolean {
+  const open = tokenizer.addedTokens.get('<think>')?.id;
+  return open !== undefined && prompt.findLast((id) => tokenizer.isControl(id)) === open;
 }
 
 function isControl(piece: Piece, name: string): boolean {
