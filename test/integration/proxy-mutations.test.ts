@@ -5,8 +5,8 @@ import { Random } from '../../protocol/random.ts';
 import { callSchema } from '../../protocol/records.ts';
 import { startProxy } from '../../trainer-daemon/proxy/server.ts';
 import { createUpstream } from '../../trainer-daemon/proxy/upstream.ts';
-import { MemorySink } from '../doubles/call-sink.ts';
 import { startVllmServer, streamChunks } from '../doubles/vllm-server.ts';
+import { WatchedSection } from '../doubles/watched-section.ts';
 
 const ODD = [
   null,
@@ -70,7 +70,7 @@ function spoil(text: string): string {
 }
 
 it('2,000 mutated requests and replies', async () => {
-  const sink = new MemorySink();
+  const sink = await WatchedSection.create();
   const proxy = await startProxy();
   const server = await startVllmServer();
   const episode = proxy.openEpisode({
@@ -161,4 +161,5 @@ it('2,000 mutated requests and replies', async () => {
   expect([...statuses.keys()].sort()).toEqual([200, 400, 502]);
   await proxy.close();
   await server.close();
+  await sink.remove();
 }, 60_000);

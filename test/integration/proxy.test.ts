@@ -5,12 +5,12 @@ import { seedOf } from '../../protocol/random.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordingProxy } from '../../trainer-daemon/proxy/contract.ts';
 import { startProxy } from '../../trainer-daemon/proxy/server.ts';
 import { createUpstream } from '../../trainer-daemon/proxy/upstream.ts';
-import { MemorySink } from '../doubles/call-sink.ts';
 import { idsOf, logprobsOf, sleep, startVllmServer, type Turn, type VllmServer } from '../doubles/vllm-server.ts';
+import { WatchedSection } from '../doubles/watched-section.ts';
 
 let proxy: RecordingProxy;
 let server: VllmServer;
-let sink: MemorySink;
+let sink: WatchedSection;
 let version = 3;
 const opened: ProxyEpisode[] = [];
 
@@ -20,12 +20,13 @@ beforeAll(async () => {
 afterAll(() => proxy.close());
 beforeEach(async () => {
   server = await startVllmServer();
-  sink = new MemorySink();
+  sink = await WatchedSection.create();
   version = 3;
 });
 afterEach(async () => {
   for (const episode of opened.splice(0)) await episode.close('done');
   await server.close();
+  await sink.remove();
 });
 
 let count = 0;
@@ -199,7 +200,7 @@ describe('recording', () => {
   });
 
   it('answers 503 and counts a lost call when the record cannot be written', async () => {
-    sink.full = true;
+    sink.full = /calls/;
     const episode = open();
     const whole = await post(episode);
     expect([whole.status, errorOf(whole).code]).toEqual([503, 'recording_failed']);
@@ -518,12 +519,14 @@ describe('order, limits and ends', () => {
   });
 
   it('keeps two episodes apart', async () => {
-    const other = new MemorySink();
+    const other = await WatchedSection.create();
     const a = open();
     const b = open({ sink: other });
     await Promise.all([post(a, ask('a')), post(b, ask('b')), post(a, ask('a2'))]);
     expect(sink.calls.map((call) => call.episode)).toEqual([a.id, a.id]);
     expect(other.calls.map((call) => call.turn)).toEqual([0]);
+    await b.close('done');
+    await other.remove();
   });
 });
 

@@ -1,6 +1,5 @@
 /** Episodes of real harness processes through a real adapter and the real proxy. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { episodeId } from '../../protocol/ids.ts';
@@ -13,14 +12,14 @@ import { checkAdapter } from '../../trainer-daemon/rollouts/check-adapter.ts';
 import type { EpisodeJob, LoadedAdapter, RolloutOptions } from '../../trainer-daemon/rollouts/contract.ts';
 import { HarnessError, runEpisodes } from '../../trainer-daemon/rollouts/run-episodes.ts';
 import { startScriptedTeacher } from '../../trainer-daemon/rollouts/scripted-teacher.ts';
-import { MemorySection } from '../doubles/section.ts';
 import { sleep, startVllmServer, type VllmServer } from '../doubles/vllm-server.ts';
+import { WatchedSection } from '../doubles/watched-section.ts';
 
 const fixtures = resolve(import.meta.dirname, '../fixtures/harnesses');
 let adapter: LoadedAdapter;
 let proxy: RecordingProxy;
 let server: VllmServer;
-let section: MemorySection;
+let section: WatchedSection;
 let folder: string;
 
 beforeAll(async () => {
@@ -33,12 +32,12 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   server = await startVllmServer();
-  folder = mkdtempSync(join(tmpdir(), 'rollouts-'));
-  section = new MemorySection(folder);
+  section = await WatchedSection.create();
+  folder = section.directory;
 });
 afterEach(async () => {
   await server.close();
-  rmSync(folder, { recursive: true, force: true });
+  await section.remove();
 });
 
 const job = (suite: string, init = 11, attempt = 0): EpisodeJob => ({
@@ -172,7 +171,7 @@ describe('how an episode ends', () => {
   });
 
   it('a lost call makes the episode invalid', async () => {
-    section.full = true;
+    section.full = /calls/;
     const [record] = await play([job('upstream-fails')]);
     expect(record).toMatchObject({ valid: false, invalidReason: expect.stringContaining('lost call') });
   });
@@ -297,8 +296,8 @@ describe('the run of many', () => {
   });
 
   it('a record that cannot be written ends the run with that error', async () => {
-    section.broken = true;
-    await expect(play([job('fails'), job('hangs', 1)])).rejects.toThrow('ENOSPC');
+    section.full = /episodes/;
+    await expect(play([job('fails'), job('hangs', 1)])).rejects.toThrow('the disk is full');
   });
 });
 
