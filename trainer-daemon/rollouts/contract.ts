@@ -48,5 +48,11 @@ export interface RolloutOptions {
   onEpisode?: (episode: EpisodeRecord) => void | Promise<void>;
 }
 
-/** Runs the jobs and resolves with the records of all that finished (invalid ones included), in the jobs' order. */
+/**
+ * Runs the jobs and resolves with the records of all that finished (invalid ones included), in the jobs' order; also
+ * after a cancellation.
+ * @throws HarnessError when the harness cannot be started or keeps crashing before its first planner call; StoreError
+ *   when a record cannot be written; Error when the upstream cannot sample as asked. Running episodes are then ended
+ *   without a record.
+ */
 export type RunEpisodes = (options: RolloutOptions) => Promise<EpisodeRecord[]>;

@@ -9,6 +9,12 @@ const KILL_AFTER = 5000;
 /** How long pipes may stay open after the process itself has ended. */
 const DRAIN = 500;
 
+/** Running harnesses; should this process end without closing them, their groups are ended with it. */
+const running = new Set<HarnessProcess>();
+process.on('exit', () => {
+  for (const harness of running) harness.signalGroup('SIGKILL');
+});
+
 export interface ProcessEnd {
   exitCode: number | null;
   signal: string | null;
@@ -47,11 +53,13 @@ export class HarnessProcess {
       this.lastOutput = performance.now();
       this.stderr.push(text);
     });
+    running.add(this);
     // A process that ended early takes no more input; its end says why.
     this.child.stdin?.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       const finish = (end: ProcessEnd) => {
         this.end ??= end;
+        running.delete(this);
         resolve(this.end);
       };
       this.child.on('error', (error: NodeJS.ErrnoException) => {
@@ -92,7 +100,7 @@ export class HarnessProcess {
     await this.ended;
   }
 
-  private signalGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
+  signalGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
     const { pid } = this.child;
     if (pid === undefined) return;
     if (process.platform === 'win32') {

@@ -1,4 +1,5 @@
 /** Runs a list of episodes, several at a time, and writes their records. */
+import { setMaxListeners } from 'node:events';
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import type { RolloutOptions, RunEpisodes } from './contract.ts';
 import { type EpisodeResult, runEpisode } from './episode-run.ts';
@@ -37,6 +38,8 @@ class EpisodeRun {
 
   constructor(options: RolloutOptions) {
     this.options = options;
+    // Every running episode listens to it.
+    setMaxListeners(0, this.cancel.signal);
     this.pool = new WorkerPool(options.workspace);
     this.records = new Array(options.jobs.length);
   }

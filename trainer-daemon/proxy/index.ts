@@ -1,0 +1,10 @@
+/** The recording proxy (design section 3.1 and 7). */
+export type {
+  EpisodeOpening,
+  ProxyEpisode,
+  RecordedCall,
+  RecordingProxy,
+  Upstream,
+} from './contract.ts';
+export { type ProxyOptions, startProxy } from './server.ts';
+export { createUpstream, type UpstreamOptions } from './upstream.ts';
