@@ -1,27 +1,28 @@
-/** JSON documents of a run directory: run.json, plans, summaries. */
-import { lstat, readFile } from 'node:fs/promises';
+/** Checking what was read from a run directory, and its JSON documents: run.json, plans, summaries. */
 import type { z } from 'zod';
 import { RECORD_VERSION } from '../protocol/records.ts';
+import { readPlainFile } from './plain-file.ts';
 
 /** A record or file that cannot be used, and why. */
 export interface Damaged {
   damaged: string;
   /** 1-based line of the file; 0 when the file as a whole is meant. */
   line: number;
+  /** An unfinished last line: torn by a crash, or just being written. */
+  torn?: true;
 }
 
-/** A larger document is reported as damaged instead of being read. */
-const LARGEST_DOCUMENT = 64 * 1024 * 1024;
+export function isDamaged(value: object): value is Damaged {
+  return 'damaged' in value;
+}
 
 /** Checks a parsed record; says what is wrong in words. */
 export function checkRecord<T>(value: unknown, schema: z.ZodType<T>, line: number): T | Damaged {
-  if (typeof value === 'object' && value !== null && 'version' in value) {
+  if (typeof value === 'object' && value !== null && 'version' in value && 'id' in value) {
     const { version } = value;
-    if (typeof version === 'number' && version > RECORD_VERSION && 'id' in value) {
-      return {
-        damaged: `written by a newer version of AgenticRoboRL (format ${version}, this one reads ${RECORD_VERSION}); update to read it`,
-        line,
-      };
+    if (typeof version === 'number' && version > RECORD_VERSION) {
+      const formats = `format ${version}, this one reads ${RECORD_VERSION}`;
+      return { damaged: `written by a newer version of AgenticRoboRL (${formats}); update to read it`, line };
     }
   }
   const checked = schema.safeParse(value);
@@ -30,23 +31,33 @@ export function checkRecord<T>(value: unknown, schema: z.ZodType<T>, line: numbe
   return { damaged: `${path.length > 0 ? path.join('.') : 'the record'}: ${message}`, line };
 }
 
-/** Reads and checks a document; undefined when there is no such file. */
-export async function readDocument<T>(path: string, schema: z.ZodType<T>): Promise<T | Damaged | undefined> {
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Parses UTF-8 JSON; says what is wrong in words. */
+export function parseJson(bytes: Uint8Array, line: number): { value: unknown } | Damaged {
   let text: string;
   try {
-    const status = await lstat(path);
-    if (!status.isFile()) return { damaged: 'is no plain file', line: 0 };
-    if (status.size > LARGEST_DOCUMENT) return { damaged: `is too large to be read (${status.size} bytes)`, line: 0 };
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : { damaged: message, line: 0 };
+    text = decoder.decode(bytes);
+  } catch {
+    return { damaged: 'is no UTF-8 text', line };
   }
-  let value: unknown;
+  if (text.includes('\0')) return { damaged: 'holds zero bytes (a power cut while it was being written?)', line };
   try {
-    value = JSON.parse(text);
+    return { value: JSON.parse(text) };
   } catch (error) {
-    return { damaged: `is no JSON: ${(error as Error).message}`, line: 0 };
+    return { damaged: text.trim() === '' ? 'is empty' : `is no JSON: ${(error as Error).message}`, line };
   }
-  return checkRecord(value, schema, 0);
+}
+
+/** Reads and checks a document of a run directory; undefined when there is no such file. */
+export async function readDocument<T>(
+  root: string,
+  path: string,
+  schema: z.ZodType<T>,
+): Promise<T | Damaged | undefined> {
+  const bytes = await readPlainFile(root, path);
+  if (bytes === undefined) return undefined;
+  if (!(bytes instanceof Uint8Array)) return { damaged: bytes.unreadable, line: 0 };
+  const parsed = parseJson(bytes, 0);
+  return 'damaged' in parsed ? parsed : checkRecord(parsed.value, schema, 0);
 }

@@ -80,9 +80,8 @@ export async function readBytes(source: ByteSource, position: number, length: nu
  */
 export function headFields(first: string, second?: string): (head: Buffer) => [string, string | undefined] | undefined {
   const text = (key: string) => `"${key}":"([^"\\\\\\x00-\\x1f]*)"`;
-  const pattern = new RegExp(
-    `^\\{(?:"version":\\d{1,9},)?${text(first)}${second === undefined ? '' : `,${text(second)}`}[,}]`,
-  );
+  const rest = second === undefined ? '' : `,${text(second)}`;
+  const pattern = new RegExp(`^\\{(?:"version":\\d{1,9},)?${text(first)}${rest}`);
   return (head) => {
     const match = pattern.exec(head.toString('utf8'));
     return match ? [match[1], match[2]] : undefined;

@@ -4,7 +4,8 @@
  */
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Message, Tool } from '../../protocol/chat.ts';
+import { z } from 'zod';
+import { type Message, messageSchema, type Tool, toolSchema } from '../../protocol/chat.ts';
 import { sha256 } from '../../protocol/random.ts';
 import { headFields, scanLines } from '../../recordings/lines.ts';
 import { StoreError } from './contract.ts';
@@ -23,6 +24,7 @@ export interface PreparedBody {
   images: DecodedImage[];
 }
 
+const toolsSchema = z.array(toolSchema);
 const shaOfLine = headFields('sha256');
 
 export class BodyStore {
@@ -60,14 +62,16 @@ export class BodyStore {
     return new BodyStore(directory, lines, files, stored);
   }
 
-  /** @throws StoreError when the message is no JSON (a cycle, a BigInt). */
+  /** @throws StoreError when it is no message, or no JSON (a cycle, a BigInt). */
   prepareMessage(message: Message): PreparedBody {
+    check('message', messageSchema, message);
     const taken = takeImages(message);
     return { ...toText(taken.message), images: taken.images };
   }
 
-  /** @throws StoreError when the tools are no JSON. */
+  /** @throws StoreError when they are no tools, or no JSON. */
   prepareTools(tools: Tool[]): PreparedBody {
+    check('list of tools', toolsSchema, tools);
     return { ...toText(tools), images: [] };
   }
 
@@ -118,6 +122,13 @@ export class BodyStore {
     }
     await replaceFile(path, [bytes], this.files);
   }
+}
+
+function check(what: string, schema: z.ZodType, value: unknown): void {
+  const checked = schema.safeParse(value);
+  if (checked.success) return;
+  const { path, message } = checked.error.issues[0];
+  throw new StoreError(`a ${what} is not stored, it breaks its schema at ${path.join('.') || 'its top'}: ${message}`);
 }
 
 function hashAndExtension(image: DecodedImage): string {

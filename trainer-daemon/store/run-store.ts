@@ -63,7 +63,7 @@ export async function createRun(directory: string, info: RunInfo, options: Store
 export async function openRun(directory: string, options: StoreOptions = {}): Promise<RunStore> {
   const root = resolve(directory);
   const path = join(root, 'run.json');
-  const info = await readDocument(path, runInfoSchema);
+  const info = await readDocument(root, path, runInfoSchema);
   if (info === undefined) throw new StoreError(`${root}: is no run directory (there is no run.json in it)`);
   if ('damaged' in info) throw new StoreError(`${path}: ${info.damaged}`);
   return locked(root, (release) => openFiles(root, info, options.files ?? nodeFiles, release));

@@ -258,6 +258,8 @@ describe('calls', () => {
     await expect(section.appendCall(call({ logprobs: [Number.NaN] }))).rejects.toThrow(
       /teacher\/calls\.jsonl: the record e0\.c0 .*logprobs\.0/,
     );
+    const robot = { messages: [{ role: 'robot', content: 'x' } as never], tools: null, other: {} };
+    await expect(section.appendCall(call({ request: robot }))).rejects.toThrow(/message is not stored.* at role/);
     const cyclic: Record<string, unknown> = { role: 'user' };
     cyclic.self = cyclic;
     await expect(

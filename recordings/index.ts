@@ -1,0 +1,5 @@
+/** Reading run directories (design section 3.1). Imports only protocol/. */
+export type { Blob } from './bodies.ts';
+export { type Damaged, isDamaged } from './documents.ts';
+export type { RecordIndex } from './record-index.ts';
+export { openRecording, type Recording, RecordingError, type SectionNames } from './recording.ts';
