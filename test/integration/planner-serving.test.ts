@@ -417,7 +417,7 @@ describe('when things go wrong', () => {
     };
     const fatal = own.engine.generate(
       { promptIds: [99_999], maxTokens: 1, sampling },
-      () => {},
+      null,
       new AbortController().signal,
     );
     await expect(fatal).rejects.toThrow('the planner worker stopped');

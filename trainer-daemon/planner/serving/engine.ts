@@ -10,13 +10,18 @@ import type { SampledToken } from './sampling.ts';
 import type { FinishReason, GenerationRequest, SchedulerStats } from './scheduler.ts';
 
 export interface GenerationResult {
+  tokens: SampledToken[];
   finishReason: FinishReason;
   policyVersion: number;
   cachedTokens: number;
 }
 
+/** Told each token as it comes. */
+export type TokenListener = (token: SampledToken, policyVersion: number) => void;
+
 interface Running {
-  onToken(token: SampledToken, policyVersion: number): void;
+  onToken: TokenListener | null;
+  tokens: SampledToken[];
   resolve(result: GenerationResult): void;
   reject(error: Error): void;
 }
@@ -75,12 +80,13 @@ export class PlannerEngine {
   }
 
   /**
-   * Samples a response. `onToken` is called as tokens come; the promise resolves after the last.
+   * Samples a response.
+   * @param onToken told each token as it comes; null: only the whole is wanted, which costs less.
    * @throws ApiError 500 when the worker dies meanwhile.
    */
   async generate(
     request: Omit<GenerationRequest, 'id'>,
-    onToken: (token: SampledToken, policyVersion: number) => void,
+    onToken: TokenListener | null,
     signal: AbortSignal,
   ): Promise<GenerationResult> {
     await this.held;
@@ -93,12 +99,12 @@ export class PlannerEngine {
     };
     try {
       return await new Promise<GenerationResult>((resolve, reject) => {
-        this.running.set(id, { onToken, resolve, reject });
+        this.running.set(id, { onToken, tokens: [], resolve, reject });
         signal.addEventListener('abort', () => {
           cancel();
           reject(signal.reason);
         });
-        this.post({ type: 'generate', request: { ...request, id } });
+        this.post({ type: 'generate', request: { ...request, id }, stream: onToken !== null });
       });
     } finally {
       this.running.delete(id);
@@ -225,14 +231,17 @@ export class PlannerEngine {
     for (const item of items) {
       const running = this.running.get(item.id);
       if (running === undefined) continue;
-      if ('token' in item) running.onToken(item.token, item.policyVersion);
-      else {
-        running.resolve({
-          finishReason: item.finished,
-          policyVersion: item.policyVersion,
-          cachedTokens: item.cachedTokens,
-        });
+      for (const token of item.tokens) {
+        running.tokens.push(token);
+        running.onToken?.(token, item.policyVersion);
       }
+      if (item.end === null) continue;
+      running.resolve({
+        tokens: running.tokens,
+        finishReason: item.end.reason,
+        policyVersion: item.policyVersion,
+        cachedTokens: item.end.cachedTokens,
+      });
     }
   }
 

@@ -12,16 +12,20 @@ export interface WorkerSettings {
 }
 
 export type ToWorker =
-  | { type: 'generate'; request: GenerationRequest }
+  /** `stream`: tell each token at once, not all at the end. */
+  | { type: 'generate'; request: GenerationRequest; stream: boolean }
   | { type: 'cancel'; id: number }
   | { type: 'activate'; call: number; folder: string; policyVersion: number }
   | { type: 'stats'; call: number }
   | { type: 'close' };
 
-/** A response's progress, told in batches. */
-export type Progress =
-  | { id: number; token: SampledToken; policyVersion: number }
-  | { id: number; finished: FinishReason; policyVersion: number; cachedTokens: number };
+/** A response's progress: tokens not told before, and how it ended once it has. */
+export interface Progress {
+  id: number;
+  tokens: SampledToken[];
+  policyVersion: number;
+  end: { reason: FinishReason; cachedTokens: number } | null;
+}
 
 export type FromWorker =
   | { type: 'ready'; served: ServedLimits }

@@ -18,7 +18,7 @@ export class ResponseStream {
   private readonly compact: boolean;
   private readonly reasoningOpen: boolean;
   private readonly ids: number[] = [];
-  /** 'held': behind a control token that text does not go on after; the rest waits for the end. */
+  /** 'held': behind a control token whose meaning only the end shows; the rest waits for it. */
   private part: 'start' | 'reasoning' | 'content' | 'held';
   private decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   private sentReasoning = '';
@@ -46,7 +46,10 @@ export class ResponseStream {
     this.decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const name = this.tokenizer.decode([id]);
     if (this.part === 'reasoning' && name !== '</think>' && !(name === '<think>' && first)) {
-      return joined(delta, this.tell(name));
+      // The parser leaves an end token out at the end, and only the end shows whether this is one.
+      if (id !== this.tokenizer.endTokenId) return joined(delta, this.tell(name));
+      this.part = 'held';
+      return delta;
     }
     this.breaks = '';
     if (name === '<think>' && first) this.part = 'reasoning';

@@ -24,7 +24,7 @@ export type FinishReason = 'stop' | 'length';
 export interface SchedulerEvents {
   /** A response's next token. */
   token(id: number, token: SampledToken, policyVersion: number): void;
-  finished(id: number, reason: FinishReason, policyVersion: number, cachedTokens: number): void;
+  finished(id: number, reason: FinishReason, cachedTokens: number): void;
   /** After each step, when all tokens of the step have been told. */
   stepDone(): void;
 }
@@ -280,7 +280,7 @@ export class Scheduler {
     const given = sequence.ids.length - request.promptIds.length;
     const stopped = this.model.endTokenIds.includes(token.id);
     if (!stopped && given < request.maxTokens && sequence.ids.length < this.model.decoder.context) return false;
-    this.events.finished(request.id, stopped ? 'stop' : 'length', this.model.policyVersion, sequence.cached);
+    this.events.finished(request.id, stopped ? 'stop' : 'length', sequence.cached);
     return true;
   }
 

@@ -272,8 +272,8 @@ export class RunningServer implements PlannerServer {
     response: ServerResponse,
     signal: AbortSignal,
   ): Promise<void> {
-    const tokens: SampledToken[] = [];
-    const result = await this.engine.generate(generation, (token) => tokens.push(token), signal);
+    const result = await this.engine.generate(generation, null, signal);
+    const { tokens } = result;
     const ids = tokens.map(({ id }) => id);
     const text = result.finishReason === 'stop' ? ids.slice(0, -1) : ids;
     const parsed = parseResponse(this.tokenizer, text, opensReasoning(this.tokenizer, frame.promptIds));
@@ -289,7 +289,7 @@ export class RunningServer implements PlannerServer {
     signal: AbortSignal,
   ): Promise<void> {
     const stream = new ResponseStream(this.tokenizer, opensReasoning(this.tokenizer, frame.promptIds));
-    let count = 0;
+    let begun = false;
     // The last token waits until it is known whether it is an end token, which is no part of the text.
     let waiting: SampledToken | undefined;
     const tell = (token: SampledToken, version: number) =>
@@ -297,7 +297,8 @@ export class RunningServer implements PlannerServer {
     const result = await this.engine.generate(
       generation,
       (token, version) => {
-        if (count++ === 0) events.send(firstChunk(frame, version));
+        if (!begun) events.send(firstChunk(frame, version));
+        begun = true;
         if (waiting) tell(waiting, version);
         waiting = token;
       },
@@ -309,7 +310,9 @@ export class RunningServer implements PlannerServer {
     const { delta, whole } = stream.finish();
     events.send(deltaChunk(frame, last, delta, version, finishReasonOf(whole, result.finishReason)));
     if (frame.order.includeUsage) {
-      events.send(usageChunk(frame, version, usageOf(frame.promptIds.length, count, result.cachedTokens)));
+      events.send(
+        usageChunk(frame, version, usageOf(frame.promptIds.length, result.tokens.length, result.cachedTokens)),
+      );
     }
     events.end();
   }

@@ -7,8 +7,8 @@ import { Decoder } from './decoder.ts';
 import type { FromWorker, Progress, ServedLimits, ToWorker, WorkerSettings } from './messages.ts';
 import { Scheduler, type ServedModel } from './scheduler.ts';
 
-/** Below this many parameters a second thread costs more in hand-overs than it computes. */
-const SINGLE_THREAD_PARAMETERS = 16e6;
+/** Below this many parameters more threads than a few cost more in hand-overs than they compute. */
+const SMALL = 16e6;
 /** Share of the machine's memory for keys and values of sequences at work, and for those kept. */
 const WORKING_SHARE = 0.2;
 const KEPT_SHARE = 0.05;
@@ -20,7 +20,8 @@ const send = (message: FromWorker) => port.postMessage(message);
 async function load(folder: string, policyVersion: number): Promise<{ model: ServedModel; served: ServedLimits }> {
   const { architecture, weights, endTokenIds } = await readCheckpoint(folder);
   const parameters = parameterCount(architecture);
-  const threads = settings.threads ?? (parameters < SINGLE_THREAD_PARAMETERS ? 1 : availableParallelism());
+  const cores = availableParallelism();
+  const threads = settings.threads ?? (parameters < SMALL ? (cores < 4 ? 1 : 2) : cores);
   const room = Math.floor((totalmem() * WORKING_SHARE) / Decoder.bytesPerToken(architecture));
   const context = Math.min(architecture.context, room);
   const slots = settings.deterministic ? 1 : Math.max(1, Math.min(settings.maxBatch, Math.floor(room / context)));
@@ -36,27 +37,49 @@ async function main(): Promise<void> {
     send({ type: 'failed', message: (error as Error).message });
     return;
   }
-  let progress: Progress[] = [];
+  /** Tokens not told yet, of each request at work. */
+  const untold = new Map<number, Progress & { stream: boolean }>();
   const scheduler = new Scheduler(
     first.model,
     { deterministic: settings.deterministic, cacheBytes: Math.floor(totalmem() * KEPT_SHARE) },
     {
-      token: (id, token, policyVersion) => progress.push({ id, token, policyVersion }),
-      finished: (id, finished, policyVersion, cachedTokens) =>
-        progress.push({ id, finished, policyVersion, cachedTokens }),
+      token(id, token, policyVersion) {
+        const progress = untold.get(id);
+        if (progress === undefined) return;
+        progress.tokens.push(token);
+        progress.policyVersion = policyVersion;
+      },
+      finished(id, reason, cachedTokens) {
+        const progress = untold.get(id);
+        if (progress !== undefined) progress.end = { reason, cachedTokens };
+      },
       stepDone() {
-        if (progress.length === 0) return;
-        send({ type: 'progress', items: progress });
-        progress = [];
+        const items: Progress[] = [];
+        for (const progress of untold.values()) {
+          const { id, tokens, policyVersion, end, stream } = progress;
+          if (end === null && (!stream || tokens.length === 0)) continue;
+          items.push({ id, tokens, policyVersion, end });
+          progress.tokens = [];
+          if (end !== null) untold.delete(id);
+        }
+        if (items.length > 0) send({ type: 'progress', items });
       },
     },
   );
   port.on('message', async (message: ToWorker) => {
     switch (message.type) {
       case 'generate':
+        untold.set(message.request.id, {
+          id: message.request.id,
+          tokens: [],
+          policyVersion: -1,
+          end: null,
+          stream: message.stream,
+        });
         scheduler.add(message.request);
         break;
       case 'cancel':
+        untold.delete(message.id);
         scheduler.cancel(message.id);
         break;
       case 'activate':

@@ -35,21 +35,23 @@ async function start(
   options: { deterministic?: boolean; slots?: number; cacheBytes?: number; endTokenIds?: number[] } = {},
 ) {
   const tokens = new Map<number, SampledToken[]>();
+  const versions = new Map<number, number>();
   const waiting = new Map<number, (answer: Answer) => void>();
   const scheduler = new Scheduler(
     await model(1, options.slots, options.endTokenIds),
     { deterministic: options.deterministic ?? false, cacheBytes: options.cacheBytes ?? 1e7 },
     {
-      token(id, token) {
+      token(id, token, version) {
+        versions.set(id, version);
         tokens.set(id, [...(tokens.get(id) ?? []), token]);
       },
-      finished(id, reason, version, cached) {
+      finished(id, reason, cached) {
         const sampled = tokens.get(id)!;
         waiting.get(id)!({
           ids: sampled.map((token) => token.id),
           logprobs: sampled.map((token) => token.logprob),
           reason,
-          version,
+          version: versions.get(id)!,
           cached,
         });
       },
