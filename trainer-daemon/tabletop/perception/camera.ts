@@ -111,6 +111,11 @@ export class Camera {
     for (let k = 0; k < this.depth.length; k++) if (this.segmentation[k] < 0) this.depth[k] = -1;
   }
 
+  /** Unit direction of a pixel's ray in the picture rendered last. */
+  ray(pixel: number): [number, number, number] {
+    return [this.rays[3 * pixel], this.rays[3 * pixel + 1], this.rays[3 * pixel + 2]];
+  }
+
   /** The pixels a bounding sphere may cover along one picture axis, from its centre c and depth z. */
   private span(c: number, z: number, r: number): [number, number] {
     const root = Math.sqrt(Math.max(1e-12, c * c + z * z - r * r));

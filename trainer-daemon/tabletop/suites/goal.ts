@@ -86,7 +86,7 @@ export const GOAL: TaskSpec[] = [
   ),
   task(
     goal('put the green can to the left of the plate', beside('green can', 'left', 'plate')),
-    goal('put the blue cube to the right of the plate', beside('blue cube', 'right', 'plate')),
+    goal('put the blue cube to the left of the black bowl', beside('blue cube', 'left', 'black bowl')),
     [CUBE_CAN],
   ),
   task(
