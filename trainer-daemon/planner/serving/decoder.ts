@@ -26,7 +26,7 @@ export class Decoder {
   readonly slots: number;
   readonly context: number;
   private readonly session: ort.InferenceSession;
-  private readonly caches: Float32Array[];
+  private caches: Float32Array[];
   private readonly cacheNames: string[];
   private capacity = CAPACITY_STEP;
   /** Caches of the first n slots as tensors, at the present capacity. */
@@ -42,9 +42,7 @@ export class Decoder {
       `past_key.${l}`,
       `past_value.${l}`,
     ]).flat();
-    const most = Math.ceil(options.context / CAPACITY_STEP) * CAPACITY_STEP;
-    const size = options.slots * architecture.kvHeads * most * architecture.headDim;
-    this.caches = this.cacheNames.map(() => new Float32Array(size));
+    this.caches = this.cacheNames.map(() => new Float32Array(0));
   }
 
   /** Loads weights into a new session (they are copied). */
@@ -65,30 +63,43 @@ export class Decoder {
     return 2 * a.layers * a.kvHeads * a.headDim * 4;
   }
 
+  /** Positions a slot gets when its sequence, or a longer one at work, has this length. */
+  static capacityFor(length: number): number {
+    return Math.max(1, Math.ceil(length / CAPACITY_STEP)) * CAPACITY_STEP;
+  }
+
   /**
-   * Makes room: sets the capacity for the sequences at work, moving what they hold.
+   * Makes room for the sequences at work, moving what they hold.
    * @param held how many tokens each of the first slots holds.
    * @param needed the longest sequence that will be worked on before the next call.
+   * @param slots how many slots will be used.
    */
-  fit(held: number[], needed: number): void {
+  fit(held: number[], needed: number, slots = this.slots): void {
     this.checkRoom(needed);
-    const fitting = Math.max(1, Math.ceil(needed / CAPACITY_STEP)) * CAPACITY_STEP;
+    let capacity = Decoder.capacityFor(needed);
     // Scores are computed for the whole capacity, but moving costs too: shrink only when half is unused.
-    if (fitting === this.capacity || (fitting < this.capacity && fitting * 2 > this.capacity && held.length > 1))
-      return;
+    if (capacity < this.capacity && capacity * 2 > this.capacity && held.length > 1) capacity = this.capacity;
     const { kvHeads, headDim } = this.architecture;
+    const size = slots * kvHeads * capacity * headDim;
+    const grown = size > this.caches[0].length;
+    if (capacity === this.capacity && !grown) return;
     const rows = held.flatMap((length, slot) =>
       Array.from({ length: kvHeads }, (_, head) => ({ index: slot * kvHeads + head, length: length * headDim })),
     );
-    // Growing rows move towards the end, the last first; shrinking ones towards the start, the first first.
-    if (fitting > this.capacity) rows.reverse();
-    for (const cache of this.caches) {
+    // In place, growing rows move towards the end, the last first; shrinking ones towards the start, the first first.
+    if (capacity > this.capacity) rows.reverse();
+    this.caches = this.caches.map((cache) => {
+      // Some slots more than asked, so that each newcomer does not move the others again.
+      const target = grown ? new Float32Array(Math.ceil(size * 1.5)) : cache;
       for (const { index, length } of rows) {
         const from = index * this.capacity * headDim;
-        cache.copyWithin(index * fitting * headDim, from, from + length);
+        const to = index * capacity * headDim;
+        if (grown) target.set(cache.subarray(from, from + length), to);
+        else target.copyWithin(to, from, from + length);
       }
-    }
-    this.capacity = fitting;
+      return target;
+    });
+    this.capacity = capacity;
     this.views.clear();
   }
 

@@ -7,7 +7,7 @@
  * chunks are taken over from earlier requests: every number is then computed by the same operations on the same shapes,
  * whatever else the server has done, is doing or will do.
  */
-import type { Decoder } from './decoder.ts';
+import { Decoder } from './decoder.ts';
 import { commonPrefix, PrefixCache } from './prefix-cache.ts';
 import { type SampledToken, Sampler, type SamplingSettings } from './sampling.ts';
 
@@ -38,6 +38,8 @@ export interface ServedModel {
 
 export interface SchedulerOptions {
   deterministic: boolean;
+  /** Bytes for keys and values of sequences at work: a request waits rather than go beyond (unless it is alone). */
+  workBytes: number;
   /** Bytes for keys and values of finished sequences. */
   cacheBytes: number;
 }
@@ -184,7 +186,7 @@ export class Scheduler {
         this.queue.shift();
         continue;
       }
-      if (this.running.length >= this.slots) return;
+      if (this.running.length >= this.slots || !this.fits(next)) return;
       this.queue.shift();
       this.enter(next);
     }
@@ -202,10 +204,19 @@ export class Scheduler {
     }
   }
 
+  /** Whether another sequence finds room beside the running ones. */
+  private fits(sequence: Sequence): boolean {
+    if (this.running.length === 0) return true;
+    const { architecture } = this.model.decoder;
+    const positions = Decoder.capacityFor(Math.max(sequence.ids.length, ...this.heldTokens()) + 1);
+    return (this.running.length + 1) * positions * Decoder.bytesPerToken(architecture) <= this.options.workBytes;
+  }
+
   private enter(sequence: Sequence): void {
     const { decoder } = this.model;
     const slot = this.running.length;
-    decoder.fit(this.heldTokens(), Math.max(sequence.ids.length, ...this.heldTokens()) + 1);
+    const held = this.heldTokens();
+    decoder.fit(held, Math.max(sequence.ids.length, ...held) + 1, slot + 1);
     // The last prompt token is always computed: its logits are needed.
     const usable = this.wholeChunks(sequence.ids.length - 1);
     const kept = this.cache.find(sequence.ids);
@@ -255,7 +266,7 @@ export class Scheduler {
     const batch = [...this.running];
     if (batch.length === 0) return;
     const held = this.heldTokens();
-    this.model.decoder.fit(held, Math.max(...held, this.entering?.ids.length ?? 0) + 1);
+    this.model.decoder.fit(held, Math.max(...held, this.entering?.ids.length ?? 0) + 1, held.length);
     const logits = await this.model.decoder.step(
       batch.map(({ ids }) => ids[ids.length - 1]),
       batch.map((sequence) => sequence.held),

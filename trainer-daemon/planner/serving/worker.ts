@@ -10,8 +10,8 @@ import { Scheduler, type ServedModel } from './scheduler.ts';
 /** Below this many parameters more threads than a few cost more in hand-overs than they compute. */
 const SMALL = 16e6;
 /** Share of the machine's memory for keys and values of sequences at work, and for those kept. */
-const WORKING_SHARE = 0.2;
-const KEPT_SHARE = 0.05;
+const WORK_BYTES = Math.floor(totalmem() * 0.2);
+const KEPT_BYTES = Math.floor(totalmem() * 0.05);
 
 const settings = workerData as WorkerSettings;
 const port = parentPort!;
@@ -22,9 +22,8 @@ async function load(folder: string, policyVersion: number): Promise<{ model: Ser
   const parameters = parameterCount(architecture);
   const cores = availableParallelism();
   const threads = settings.threads ?? (parameters < SMALL ? (cores < 4 ? 1 : 2) : cores);
-  const room = Math.floor((totalmem() * WORKING_SHARE) / Decoder.bytesPerToken(architecture));
-  const context = Math.min(architecture.context, room);
-  const slots = settings.deterministic ? 1 : Math.max(1, Math.min(settings.maxBatch, Math.floor(room / context)));
+  const context = Math.min(architecture.context, Math.floor(WORK_BYTES / Decoder.bytesPerToken(architecture)));
+  const slots = settings.deterministic ? 1 : settings.maxBatch;
   const decoder = await Decoder.create(weights, { slots, context, threads });
   return { model: { decoder, policyVersion, endTokenIds }, served: { context, slots, parameters } };
 }
@@ -41,7 +40,7 @@ async function main(): Promise<void> {
   const untold = new Map<number, Progress & { stream: boolean }>();
   const scheduler = new Scheduler(
     first.model,
-    { deterministic: settings.deterministic, cacheBytes: Math.floor(totalmem() * KEPT_SHARE) },
+    { deterministic: settings.deterministic, workBytes: WORK_BYTES, cacheBytes: KEPT_BYTES },
     {
       token(id, token, policyVersion) {
         const progress = untold.get(id);

@@ -32,14 +32,24 @@ interface Answer {
 
 /** A scheduler at work, with answers as promises. */
 async function start(
-  options: { deterministic?: boolean; slots?: number; cacheBytes?: number; endTokenIds?: number[] } = {},
+  options: {
+    deterministic?: boolean;
+    slots?: number;
+    cacheBytes?: number;
+    workBytes?: number;
+    endTokenIds?: number[];
+  } = {},
 ) {
   const tokens = new Map<number, SampledToken[]>();
   const versions = new Map<number, number>();
   const waiting = new Map<number, (answer: Answer) => void>();
   const scheduler = new Scheduler(
     await model(1, options.slots, options.endTokenIds),
-    { deterministic: options.deterministic ?? false, cacheBytes: options.cacheBytes ?? 1e7 },
+    {
+      deterministic: options.deterministic ?? false,
+      workBytes: options.workBytes ?? 1e9,
+      cacheBytes: options.cacheBytes ?? 1e7,
+    },
     {
       token(id, token, version) {
         versions.set(id, version);
@@ -199,6 +209,19 @@ describe('Scheduler', () => {
     expect(answer.reason).toBe('length');
     expect(answer.ids).toHaveLength(10);
     expect(error(prompt, answer)).toBeLessThan(5e-5);
+    await stop();
+  });
+
+  it('lets requests wait when their keys and values would not fit, and answers all', async () => {
+    // Room for two sequences of up to 128 positions: 2 * 128 * (2 * 2 layers * 2 heads * 16 * 4) = 131,072 bytes.
+    const { ask, stop, scheduler } = await start({ workBytes: 131_072 });
+    const prompts = Array.from({ length: 5 }, (_, i) => someIds(i === 2 ? 300 : 30, 59, `w${i}`));
+    const answers = await Promise.all(prompts.map((prompt, i) => ask(prompt, 20, i).answer));
+    answers.forEach((answer, i) => {
+      expect(error(prompts[i], answer)).toBeLessThan(5e-5);
+    });
+    const { stepRows, steps } = scheduler.stats();
+    expect(stepRows / steps).toBeLessThanOrEqual(2);
     await stop();
   });
 
