@@ -389,6 +389,9 @@ export type WrittenConfig = z.input<typeof configSchema>;
 export type SamplingConfig = TrainingConfig['rl']['sampling'];
 export type PlannerInit = z.output<typeof initSchema>;
 
+/** The planner of a config that names neither a checkpoint nor a size. */
+export const defaultPlannerInit: PlannerInit = initSchema.parse({});
+
 /** Keys each preset sets beneath what the file says. */
 export const presets: Record<'rpent' | 'cap-x', Record<string, unknown>> = {
   rpent: {

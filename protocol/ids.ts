@@ -15,6 +15,8 @@ export interface EpisodeKey {
   attempt: number;
   /** 0 for the first try; a try that was lost to infrastructure may be repeated under the next number. */
   tryNumber: number;
+  /** Validation of a checkpoint that may become policy `round`: its number. */
+  candidate?: number;
 }
 
 const ROLE_LETTER = { teacher: 't', rollout: 'r', validation: 'v', evaluation: 'e' } as const;
@@ -30,7 +32,7 @@ export function episodeId(key: EpisodeKey): string {
   const safe = /^[A-Za-z0-9_-]+$/.test(task)
     ? task
     : `${task.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, 40)}_${sha256(key.task).slice(0, 8)}`;
-  return `${key.run}.${ROLE_LETTER[key.role]}${key.round}.${safe}.i${key.init}.a${key.attempt}.${key.tryNumber}`;
+  return `${key.run}.${ROLE_LETTER[key.role]}${key.round}${key.candidate === undefined ? '' : `k${key.candidate}`}.${safe}.i${key.init}.a${key.attempt}.${key.tryNumber}`;
 }
 
 /** Id of the call with this turn in its episode; `resend` counts further upstream attempts of the same turn. */

@@ -1,0 +1,68 @@
+/** Evaluating one set of weights on a set of states: episodes, summary, journal entry. */
+import { existsSync } from 'node:fs';
+import type { Stage } from '../../protocol/journal.ts';
+import type { EpisodeRecord, EvaluationSummary } from '../../protocol/records.ts';
+import { evaluationJobs } from '../evaluation/jobs.ts';
+import { summarise } from '../evaluation/tables.ts';
+import { collectEpisodes } from './episodes.ts';
+import type { RunContext } from './run-context.ts';
+import { chosenTasks } from './tasks.ts';
+
+export interface PolicyEvaluation {
+  stage: Stage;
+  kind: 'validation' | 'evaluation';
+  /** Checkpoint folder. */
+  folder: string;
+  policyVersion: number;
+  /** Number of the checkpoint among those that may become this version. */
+  candidate?: number;
+  label: string;
+}
+
+/** Name of the folder under evaluations/, for example `validation-v0001-k03`. */
+export function evaluationId(evaluation: Pick<PolicyEvaluation, 'kind' | 'policyVersion' | 'candidate'>): string {
+  const candidate = evaluation.candidate === undefined ? '' : `-k${String(evaluation.candidate).padStart(2, '0')}`;
+  return `${evaluation.kind}-v${String(evaluation.policyVersion).padStart(4, '0')}${candidate}`;
+}
+
+/** Runs what is missing of an evaluation and returns its episodes and tallies. */
+export async function evaluatePolicy(
+  context: RunContext,
+  evaluation: PolicyEvaluation,
+): Promise<{ episodes: EpisodeRecord[]; summary: EvaluationSummary }> {
+  const { config } = context;
+  const id = evaluationId(evaluation);
+  const name = `evaluations/${id}`;
+  const states = evaluation.kind === 'validation' ? config.evaluation.selectionStates : config.evaluation.states;
+  const keys = evaluationJobs({
+    run: context.store.info.id,
+    role: evaluation.kind,
+    policyVersion: evaluation.policyVersion,
+    tasks: await chosenTasks(context),
+    states:
+      states === 'validation' ? config.splits.validation : states === 'evaluation' ? config.splits.evaluation : states,
+    episodesPerState: config.evaluation.episodesPerState,
+  }).map((key) => (evaluation.candidate === undefined ? key : { ...key, candidate: evaluation.candidate }));
+  const known = existsSync(context.path(name, 'summary.json'));
+  const started = performance.now();
+  const episodes = await collectEpisodes(context, {
+    section: name,
+    keys,
+    upstream: () => context.servePlanner(evaluation.folder, evaluation.policyVersion),
+    sampling: config.evaluation.sampling,
+    stage: evaluation.stage,
+    label: evaluation.label,
+  });
+  const summary: EvaluationSummary = {
+    id,
+    policyVersion: evaluation.policyVersion,
+    kind: evaluation.kind,
+    ...summarise(episodes),
+    seconds: (performance.now() - started) / 1000,
+  };
+  if (!known) {
+    await context.store.section(name).writeJson('summary.json', summary);
+    await context.journal({ type: 'evaluated', summary, path: name });
+  }
+  return { episodes, summary };
+}

@@ -1,0 +1,85 @@
+/** What a config will do, before anything is written (`train --dry-run`). */
+import { isAbsolute, resolve } from 'node:path';
+import { defaultPlannerInit, type TrainingConfig } from '../../protocol/config.ts';
+import { type Architecture, parameterCount } from '../planner/architecture.ts';
+import { readArchitecture } from '../planner/checkpoint.ts';
+import { loadAdapter } from '../rollouts/index.ts';
+import type { ForecastRow, RunForecast } from './contract.ts';
+import { selectTasks } from './tasks.ts';
+
+/**
+ * Rough bytes of one recorded call (ids, log-probs, new messages) and of one episode's output (trajectory, log):
+ * means over runs of the embedded world. Images come on top.
+ */
+const CALL_BYTES = 4_000;
+const EPISODE_BYTES = 25_000;
+/** Calls of a typical episode, where only the limit is known. */
+const TYPICAL_CALLS = 10;
+
+/** @throws TrainingError or AdapterError when the adapter, a suite or the checkpoint does not exist. */
+export async function planRun(config: TrainingConfig, configFolder: string): Promise<RunForecast> {
+  const adapter = await loadAdapter(config.harness.adapter, configFolder);
+  let tasks: string[];
+  try {
+    tasks = selectTasks(config, await adapter.tasks(), adapter.name);
+  } finally {
+    await adapter.close();
+  }
+  const checkpointBytes = 4 * parameterCount(await plannerArchitecture(config, configFolder));
+  const { limits } = config.harness;
+  const states = (chosen: number[] | 'evaluation' | 'validation') =>
+    (chosen === 'evaluation' ? config.splits.evaluation : chosen === 'validation' ? config.splits.validation : chosen)
+      .length;
+  const row = (
+    stage: string,
+    episodes: number,
+    optimizerSteps: number,
+    weightBytes: number,
+    note: string,
+  ): ForecastRow => ({
+    stage,
+    episodes,
+    calls: episodes * limits.turns,
+    optimizerSteps,
+    diskBytes: episodes * (EPISODE_BYTES + TYPICAL_CALLS * CALL_BYTES) + weightBytes,
+    note,
+  });
+
+  const teacherEpisodes = tasks.length * config.teacher.episodesPerTask;
+  const validation = tasks.length * states(config.evaluation.selectionStates) * config.evaluation.episodesPerState;
+  const held = tasks.length * states(config.evaluation.states) * config.evaluation.episodesPerState;
+  const rollouts = config.rl.groupsPerRound * config.rl.attemptsPerGroup;
+  const samples = rollouts * Math.min(config.rl.maxResponsesPerEpisode, limits.turns);
+  const validations = Math.ceil(config.rl.rounds / config.rl.validateEvery);
+  return {
+    tasks: tasks.length,
+    suites: config.harness.suites,
+    rows: [
+      row('teacher', teacherEpisodes, 0, 0, `${config.teacher.episodesPerTask} of each of ${tasks.length} tasks`),
+      row(
+        'sft',
+        validation * config.sft.checkpoints,
+        config.sft.epochs *
+          Math.max(1, Math.round((teacherEpisodes * Math.min(TYPICAL_CALLS, limits.turns)) / config.sft.batch)),
+        checkpointBytes * (config.sft.checkpoints + 2),
+        `steps for about ${TYPICAL_CALLS} targets an episode; ${config.sft.checkpoints} checkpoints validated`,
+      ),
+      row(
+        'rl',
+        config.rl.rounds * rollouts + validations * validation,
+        config.rl.rounds * config.rl.passes * Math.ceil(samples / config.rl.batch),
+        checkpointBytes * (config.rl.rounds + 2),
+        `${config.rl.rounds} rounds of ${config.rl.groupsPerRound} x ${config.rl.attemptsPerGroup} episodes; steps at most`,
+      ),
+      row('evaluate', 3 * held, 0, 0, 'base, SFT and RL planner on the same states'),
+    ],
+  };
+}
+
+async function plannerArchitecture(config: TrainingConfig, configFolder: string): Promise<Architecture> {
+  const { checkpoint, init } = config.planner;
+  if (checkpoint !== undefined)
+    return readArchitecture(isAbsolute(checkpoint) ? checkpoint : resolve(configFolder, checkpoint));
+  const size = init ?? defaultPlannerInit;
+  return { ...size, headDim: size.hidden / size.heads, ropeTheta: 10_000, rmsEpsilon: 1e-6, tiedEmbeddings: true };
+}

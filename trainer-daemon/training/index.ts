@@ -1,0 +1,206 @@
+/** `train`: a whole run, from a config or from where an earlier one stopped. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { configSchema, type TrainingConfig } from '../../protocol/config.ts';
+import { runId } from '../../protocol/ids.ts';
+import type { JournalLine, Stage } from '../../protocol/journal.ts';
+import { RECORD_VERSION, type RunInfo } from '../../protocol/records.ts';
+import { openRecording } from '../../recordings/index.ts';
+import { packageRoot } from '../bundles.ts';
+import { readArchitecture } from '../planner/checkpoint.ts';
+import { startProxy } from '../proxy/index.ts';
+import type { LoadedAdapter } from '../rollouts/contract.ts';
+import { loadAdapter } from '../rollouts/index.ts';
+import type { RunStore } from '../store/contract.ts';
+import { createRun, openRun } from '../store/index.ts';
+import { TrainingError, type TrainOptions, type TrainResult } from './contract.ts';
+import { runEvaluateStage } from './evaluate-stage.ts';
+import { ensureBasePolicy } from './policies.ts';
+import { runRlStage } from './rl-stage.ts';
+import { RunContext, Stopped } from './run-context.ts';
+import { runSftStage } from './sft-stage.ts';
+import { selectTasks } from './tasks.ts';
+import { runTeacherStage } from './teacher-stage.ts';
+
+export * from './contract.ts';
+export { planRun } from './forecast.ts';
+
+const ALL_STAGES: Stage[] = ['teacher', 'sft', 'rl', 'evaluate'];
+
+/**
+ * Runs the stages of a training run, or those that are left of it.
+ * @throws TrainingError, CheckpointError, StoreError, AdapterError: what is wrong and what to do.
+ */
+export async function train(options: TrainOptions): Promise<TrainResult> {
+  const stop = options.stop ?? { mode: 'none' as const };
+  const opened = options.resume === undefined ? await begin(options) : await goOn(options.resume);
+  const { store, config, configFolder, adapter } = opened;
+  const started = performance.now();
+  let context: RunContext | undefined;
+  let proxy: Awaited<ReturnType<typeof startProxy>> | undefined;
+  try {
+    proxy = await startProxy({ listen: config.serving.proxy.listen });
+    context = new RunContext({
+      store,
+      config,
+      configFolder,
+      adapter,
+      proxy,
+      history: opened.history,
+      stop,
+      signal: options.signal,
+      onEvent: options.onEvent,
+    });
+    for (const line of opened.history) options.onEvent?.({ kind: 'journal', line });
+    const stages = options.stages ?? context.events('run-started').at(-1)?.stages ?? ALL_STAGES;
+    if (options.resume === undefined) await context.journal({ type: 'run-started', run: store.info.id, stages });
+    else await context.journal({ type: 'run-resumed', afterSeq: store.seq });
+    if (store.info.adapterSha256 !== null && adapter.sha256 !== store.info.adapterSha256) {
+      await context.journal({
+        type: 'warning',
+        message: `the adapter ${adapter.file} has changed since the run started`,
+      });
+    }
+    for (const repair of store.repairs)
+      await context.journal({
+        type: 'warning',
+        message: `${repair.file}: a torn last line of ${repair.bytes} bytes was dropped`,
+      });
+
+    let table: Awaited<ReturnType<typeof runEvaluateStage>> | undefined;
+    const rounds = options.rounds ?? config.rl.rounds;
+    for (const stage of ALL_STAGES.filter((name) => stages.includes(name))) {
+      const finished = context.events('stage-finished').some((event) => event.stage === stage);
+      if (finished && stage !== 'evaluate' && !(stage === 'rl' && options.rounds !== undefined)) continue;
+      context.checkStop('round');
+      const stageStarted = performance.now();
+      await context.journal({ type: 'stage-started', stage });
+      if (stage === 'teacher') await runTeacherStage(context);
+      if (stage === 'sft' || stage === 'rl') await ensureBasePolicy(context);
+      if (stage === 'sft') await runSftStage(context);
+      if (stage === 'rl') await runRlStage(context, rounds);
+      if (stage === 'evaluate') {
+        await ensureBasePolicy(context);
+        table = await runEvaluateStage(context);
+      }
+      await context.journal({ type: 'stage-finished', stage, seconds: (performance.now() - stageStarted) / 1000 });
+    }
+    await context.journal({ type: 'run-finished', seconds: (performance.now() - started) / 1000 });
+    return { state: 'finished', directory: store.directory, table: table?.text, tableJson: table?.json };
+  } catch (error) {
+    // An abort surfaces in many places as many kinds of errors; what counts is that we were asked to stop.
+    const stopped =
+      error instanceof Stopped
+        ? error
+        : context?.signal.aborted
+          ? new Stopped(options.signal?.aborted ? 'signal' : 'now')
+          : undefined;
+    if (stopped) {
+      await context?.journal({ type: 'run-stopped', reason: stopped.reason });
+      return { state: 'stopped', directory: store.directory };
+    }
+    // The journal may be what failed (disk full); the first error is the one to report.
+    await context?.journal({ type: 'run-failed', message: (error as Error).message }).catch(() => {});
+    throw error;
+  } finally {
+    await context?.close();
+    await proxy?.close();
+    await adapter.close();
+    await store.close();
+  }
+}
+
+interface Opened {
+  store: RunStore;
+  config: TrainingConfig;
+  configFolder: string;
+  adapter: LoadedAdapter;
+  history: JournalLine[];
+}
+
+/** A new run directory. Everything that can be wrong with the config's references is found before it is created. */
+async function begin(options: TrainOptions): Promise<Opened> {
+  const { config, configFolder } = options;
+  if (!config) throw new TrainingError('train needs a config, or a run to resume');
+  if (config.planner.checkpoint !== undefined) await readArchitecture(resolve(configFolder, config.planner.checkpoint));
+  const adapter = await loadAdapter(config.harness.adapter, configFolder);
+  try {
+    selectTasks(config, await adapter.tasks(), adapter.name);
+    const stamp = new Date()
+      .toISOString()
+      .replace(/[-:]/g, '')
+      .replace(/\.\d+Z$/, 'Z');
+    const directory = resolve(options.runDirectory ?? join('runs', `${config.name}-${stamp}`));
+    const info: RunInfo = {
+      version: RECORD_VERSION,
+      id: runId(config.name, config.seed, config),
+      name: config.name,
+      createdAt: new Date().toISOString(),
+      config: config as unknown as Record<string, unknown>,
+      configFolder,
+      software: await softwareVersions(),
+      adapterSha256: adapter.sha256,
+      workspaceCommit: await workspaceCommit(configFolder),
+    };
+    return { store: await createRun(directory, info), config, configFolder, adapter, history: [] };
+  } catch (error) {
+    await adapter.close();
+    throw error;
+  }
+}
+
+async function goOn(directory: string): Promise<Opened> {
+  const store = await openRun(resolve(directory));
+  let adapter: LoadedAdapter | undefined;
+  try {
+    const parsed = configSchema.safeParse(store.info.config);
+    if (!parsed.success)
+      throw new TrainingError(
+        `${join(directory, 'run.json')} holds a config this version cannot read: ${parsed.error.issues[0].path.join('.')}: ${parsed.error.issues[0].message}`,
+      );
+    const config = parsed.data;
+    const loaded = await loadAdapter(config.harness.adapter, store.info.configFolder);
+    adapter = loaded;
+    const history: JournalLine[] = [];
+    const recording = await openRecording(store.directory);
+    const journal = await recording.journal();
+    for (let i = 0; i < journal.length; i++) {
+      const line = await journal.get(i);
+      if ('damaged' in line)
+        throw new TrainingError(
+          `${join(directory, 'journal.jsonl')}: line ${i + 1} is damaged (${line.damaged}); the run cannot be resumed safely`,
+        );
+      history.push(line);
+    }
+    await recording.close();
+    return { store, config, configFolder: store.info.configFolder, adapter: loaded, history };
+  } catch (error) {
+    await adapter?.close();
+    await store.close();
+    throw error;
+  }
+}
+
+async function softwareVersions(): Promise<Record<string, string>> {
+  const own = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as {
+    version: string;
+    dependencies?: Record<string, string>;
+  };
+  return {
+    'agentic-robo-rl': own.version,
+    node: process.version,
+    'onnxruntime-node': own.dependencies?.['onnxruntime-node'] ?? 'unknown',
+    '@mujoco/mujoco': own.dependencies?.['@mujoco/mujoco'] ?? 'unknown',
+  };
+}
+
+async function workspaceCommit(folder: string): Promise<string | null> {
+  try {
+    const { stdout } = await promisify(execFile)('git', ['rev-parse', 'HEAD'], { cwd: folder, timeout: 5000 });
+    return stdout.trim() || null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,87 @@
+/** The folders under policies/: the base planner, and checkpoints that became policy versions. */
+import { existsSync } from 'node:fs';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Message } from '../../protocol/chat.ts';
+import { defaultPlannerInit } from '../../protocol/config.ts';
+import type { PolicyRecord, ResolvedCall } from '../../protocol/records.ts';
+import { readCheckpoint } from '../planner/checkpoint.ts';
+import { transcriptPieces } from '../planner/corpus.ts';
+import { initialisePlanner } from '../planner/initialise.ts';
+import { TrainingError } from './contract.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Copies a folder so that it is there whole or not at all. */
+export async function placeFolder(from: string, to: string): Promise<void> {
+  const temporary = `${to}.partial`;
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(join(to, '..'), { recursive: true });
+  await cp(from, temporary, { recursive: true });
+  await rm(to, { recursive: true, force: true });
+  await rename(temporary, to);
+}
+
+/** Makes a checkpoint folder policy `policy.version`: policy.json written, journal told. */
+export async function registerPolicy(context: RunContext, policy: PolicyRecord): Promise<void> {
+  const version = String(policy.version).padStart(4, '0');
+  await context.store.section(`policies/v${version}`).writeJson('policy.json', policy);
+  await context.journal({ type: 'policy-created', policy });
+}
+
+/**
+ * policies/v0000: the configured checkpoint, or a fresh planner whose tokenizer is trained on harness text.
+ * @throws TrainingError when a fresh planner is asked for and there is no teacher episode to take text from.
+ */
+export async function ensureBasePolicy(context: RunContext): Promise<void> {
+  if (context.policies().some((policy) => policy.version === 0)) return;
+  const folder = context.policyFolder(0);
+  const { planner, seed } = context.config;
+  if (planner.checkpoint !== undefined) {
+    const from = isAbsolute(planner.checkpoint)
+      ? planner.checkpoint
+      : resolve(context.configFolder, planner.checkpoint);
+    await readCheckpoint(from);
+    await placeFolder(from, folder);
+  } else {
+    const corpus = await harnessText(context);
+    if (corpus.length === 0)
+      throw new TrainingError(
+        'a fresh planner (planner.init) needs teacher episodes: its tokenizer is trained on their text. Run the teacher stage first, or give planner.checkpoint',
+      );
+    await rm(folder, { recursive: true, force: true });
+    await initialisePlanner(folder, planner.init ?? defaultPlannerInit, corpus, seed);
+  }
+  await registerPolicy(context, { version: 0, parent: null, stage: 'base', round: 0, step: 0, validation: null });
+}
+
+/** Text the planner will read and write: the teacher's last context of each episode, and every response. */
+async function harnessText(context: RunContext): Promise<string[]> {
+  if (!existsSync(context.path('teacher', 'calls.jsonl'))) return [];
+  const recording = await context.recording();
+  const calls = await recording.calls('teacher');
+  await calls.refresh();
+  const last = new Map<string, ResolvedCall>();
+  for (let i = 0; i < calls.length; i++) {
+    const record = await calls.get(i);
+    if ('damaged' in record || record.status !== 'complete') continue;
+    const call = await recording.resolveCall(record);
+    if ('damaged' in call) continue;
+    const known = last.get(call.episode);
+    if (!known || known.turn < call.turn) last.set(call.episode, call);
+  }
+  // Order by id: the corpus, and so the tokenizer, must not depend on which episode ended first.
+  return [...last.entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, call]) =>
+      transcriptPieces({ messages: [...call.request.messages, answer(call)], tools: call.request.tools }),
+    );
+}
+
+function answer(call: ResolvedCall): Message {
+  return {
+    role: 'assistant',
+    content: call.response?.content ?? null,
+    reasoning_content: call.response?.reasoning ?? null,
+    tool_calls: call.response?.toolCalls ?? [],
+  };
+}

@@ -1,0 +1,338 @@
+/** Reinforcement learning in policy-versioned rounds: collect under fixed weights, build samples, update, serve. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EpisodeRecord, PolicyRecord, RoundPlan, ScoreRecord, StepRecord } from '../../protocol/records.ts';
+import { chooseCheckpoint, taskPool } from '../evaluation/choose.ts';
+import { rlBatches } from '../samples/batches.ts';
+import { type BuiltRound, buildSamples, type SelectedSample } from '../samples/build.ts';
+import { rolloutJobs, roundPlan } from '../samples/plan.ts';
+import type { Trainer } from '../trainers/contract.ts';
+import { createTrainer } from '../trainers/index.ts';
+import { callsOf, openPlannerText } from './calls.ts';
+import { TrainingError } from './contract.ts';
+import { collectEpisodes, readEpisodes } from './episodes.ts';
+import { evaluatePolicy, evaluationId } from './evaluate-policy.ts';
+import { placeFolder, registerPolicy } from './policies.ts';
+import type { RunContext } from './run-context.ts';
+import { chosenTasks } from './tasks.ts';
+
+export async function runRlStage(context: RunContext, rounds: number): Promise<void> {
+  if (!context.policies().some((policy) => policy.version === 1)) await startFromBase(context);
+  const pool = await drawPool(context);
+  const plans: RoundPlan[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    // Plans depend on the seed and on the plans before, so those of finished rounds are drawn again.
+    const plan = drawPlan(context, round, pool, plans);
+    plans.push(plan);
+    if (context.events('round-finished').some((event) => event.round === round)) continue;
+    await runRound(context, plan, rounds);
+    context.checkStop('round');
+  }
+  if (rounds > 0 && !context.events('checkpoint-chosen').some((event) => event.stage === 'rl'))
+    await choose(context, rounds);
+}
+
+/** RL without a fine-tuning stage starts from the base planner as version 1. */
+async function startFromBase(context: RunContext): Promise<void> {
+  if (context.config.planner.checkpoint === undefined)
+    throw new TrainingError(
+      'reinforcement learning from a freshly initialised planner cannot work: run the sft stage first',
+    );
+  await placeFolder(context.policyFolder(0), context.policyFolder(1));
+  await registerPolicy(context, { version: 1, parent: 0, stage: 'base', round: 0, step: 0, validation: null });
+}
+
+/** Tasks that groups are drawn from (the paper's rule for CaP-X, appendix C.3, or all). */
+async function drawPool(context: RunContext): Promise<string[]> {
+  const tasks = await chosenTasks(context);
+  const rule = context.config.rl.taskPool;
+  if (rule === 'all') return tasks;
+  const chosen = context.events('checkpoint-chosen').find((event) => event.stage === 'sft');
+  const episodes = chosen
+    ? [
+        ...(
+          await readEpisodes(
+            context,
+            `evaluations/${evaluationId({ kind: 'validation', policyVersion: 1, candidate: chosen.number })}`,
+          )
+        ).values(),
+      ]
+    : (
+        await evaluatePolicy(context, {
+          stage: 'rl',
+          kind: 'validation',
+          folder: context.policyFolder(1),
+          policyVersion: 1,
+          label: 'validating the starting policy',
+        })
+      ).episodes;
+  const pool = taskPool(episodes, rule, tasks).tasks;
+  if (pool.length === 0)
+    throw new TrainingError(
+      'rl.taskPool solved-1-to-4-of-5 leaves no task: every task is solved always or never on the validation states. Use taskPool: all',
+    );
+  return pool;
+}
+
+function drawPlan(context: RunContext, round: number, pool: string[], earlier: RoundPlan[]): RoundPlan {
+  const { rl, splits, seed } = context.config;
+  return roundPlan({
+    round,
+    policyVersion: round,
+    tasks: pool,
+    states: splits.training,
+    groupsPerRound: rl.groupsPerRound,
+    attemptsPerGroup: rl.attemptsPerGroup,
+    seed,
+    earlier,
+  });
+}
+
+async function runRound(context: RunContext, plan: RoundPlan, rounds: number): Promise<void> {
+  const { config } = context;
+  const { round, policyVersion } = plan;
+  const name = `rounds/${String(round).padStart(4, '0')}`;
+  const section = context.store.section(name);
+  const started = performance.now();
+
+  if (!existsSync(context.path(name, 'plan.json'))) {
+    await section.writeJson('plan.json', plan);
+    await context.journal({
+      type: 'round-planned',
+      round,
+      policyVersion,
+      groups: plan.groups.length,
+      attempts: plan.attempts,
+    });
+  }
+
+  const episodes = await collectRound(context, name, plan, rounds);
+  const collected = performance.now();
+  await context.journal({
+    type: 'round-collected',
+    round,
+    episodes: episodes.length,
+    invalid: episodes.filter((episode) => !episode.valid).length,
+  });
+
+  const text = await openPlannerText(context.policyFolder(policyVersion));
+  const built = await buildSamples({
+    round,
+    policyVersion,
+    plan,
+    episodes,
+    calls: await callsOf(context, name),
+    renderPrompt: text.renderPrompt,
+    config: config.rl,
+    contextLimit: text.context,
+    seed: config.seed,
+    onProgress: (done, total) =>
+      context.progress({ stage: 'rl', unit: 'episodes', label: `round ${round} of ${rounds}: samples`, done, total }),
+  });
+  await section.replaceLines('samples.jsonl', built.samples);
+  for (const message of built.warnings)
+    await context.journal({ type: 'warning', message: `round ${round}: ${message}` });
+  await context.journal({ type: 'samples-built', round, selected: built.items.length, byStatus: built.byStatus });
+  const sampled = performance.now();
+
+  context.checkStop();
+  const steps = await update(context, name, round, rounds, built);
+  const updated = performance.now();
+  await section.writeJson('summary.json', {
+    round,
+    policyVersion,
+    episodes: episodes.length,
+    invalid: built.invalid,
+    successes: built.successes,
+    meanReward: built.meanReward,
+    groupsWithSignal: built.groupsWithSignal,
+    calls: built.samples.length,
+    samplesByStatus: built.byStatus,
+    selected: built.items.length,
+    optimizerSteps: steps,
+    seconds: {
+      collect: (collected - started) / 1000,
+      samples: (sampled - collected) / 1000,
+      update: (updated - sampled) / 1000,
+    },
+  });
+
+  let validation: PolicyRecord['validation'] = null;
+  if (round % config.rl.validateEvery === 0 || round === rounds) {
+    const { summary } = await evaluatePolicy(context, {
+      stage: 'rl',
+      kind: 'validation',
+      folder: context.policyFolder(round + 1),
+      policyVersion: round + 1,
+      label: `round ${round} of ${rounds}: validation`,
+    });
+    const valid = summary.total.episodes - summary.total.invalid;
+    validation = {
+      episodes: valid,
+      successes: summary.total.successes,
+      rate: valid > 0 ? summary.total.successes / valid : 0,
+    };
+  }
+  await registerPolicy(context, {
+    version: round + 1,
+    parent: round,
+    stage: 'rl',
+    round,
+    step: totalSteps(context),
+    validation,
+  });
+  await context.journal({ type: 'round-finished', round, policyVersion: round + 1 });
+  // Only the newest optimizer state is needed to go on.
+  await rm(join(context.policyFolder(round), 'optimizer'), { recursive: true, force: true });
+}
+
+function collectRound(context: RunContext, section: string, plan: RoundPlan, rounds: number): Promise<EpisodeRecord[]> {
+  return collectEpisodes(context, {
+    section,
+    keys: rolloutJobs(plan, context.store.info.id),
+    upstream: () => context.servePlanner(context.policyFolder(plan.policyVersion), plan.policyVersion),
+    sampling: context.config.rl.sampling,
+    stage: 'rl',
+    label: `round ${plan.round} of ${rounds}: episodes`,
+  });
+}
+
+function totalSteps(context: RunContext): number {
+  return new Set(
+    context
+      .events('step')
+      .filter((event) => event.record.stage === 'rl')
+      .map((event) => event.record.step),
+  ).size;
+}
+
+/** Optimizer steps of one round (eq. 5-7); returns how many were taken. The new weights are policies/v(1+round). */
+async function update(
+  context: RunContext,
+  name: string,
+  round: number,
+  rounds: number,
+  built: BuiltRound,
+): Promise<number> {
+  const { rl, trainer: engine, seed } = context.config;
+  const target = context.policyFolder(round + 1);
+  const from = context.policyFolder(round);
+  const optimizer = join(from, 'optimizer');
+  const earlier = new Set(
+    context
+      .events('step')
+      .flatMap((event) => (event.record.stage === 'rl' && event.record.round < round ? [event.record.step] : [])),
+  ).size;
+  const trainer = await createTrainer(engine.engine, {
+    checkpoint: from,
+    optimizer: existsSync(optimizer) ? optimizer : undefined,
+    device: engine.device,
+    freeze: engine.freeze,
+  });
+  const section = context.store.section(name);
+  try {
+    const batches = built.items.length > 0 ? rlBatches(built.items, rl.batch, rl.passes, seed, round) : [];
+    const logq = await scoreOld(context, trainer, built.items, round, rounds);
+    const steps: StepRecord[] = [];
+    const scores: ScoreRecord[] = [];
+    for (const [index, { pass, items }] of batches.entries()) {
+      context.checkStop();
+      const step = earlier + index + 1;
+      const result = await trainer.rlStep(
+        items.map((item) => ({ ...item, oldLogprobs: logq.get(item.callId) ?? [] })),
+        { clip: rl.clip, importanceCap: rl.importanceCap },
+        {
+          learningRate: rl.learningRate,
+          betas: rl.betas,
+          epsilon: rl.epsilon,
+          weightDecay: rl.weightDecay,
+          clipNorm: rl.clipNorm,
+        },
+      );
+      items.forEach((item, i) => {
+        scores.push({
+          call: item.callId,
+          pass,
+          step,
+          logq: [...(logq.get(item.callId) ?? [])],
+          logp: [...result.logprobs[i]],
+          w: [...result.importanceWeights[i]],
+          clipped: [...result.clipped[i]],
+        });
+      });
+      const record: StepRecord = {
+        step,
+        stage: 'rl',
+        round,
+        learningRate: rl.learningRate,
+        loss: result.loss,
+        gradNorm: result.gradNorm,
+        items: items.length,
+        tokens: result.tokens,
+        seconds: result.seconds,
+        clipFractions: result.clipFractions,
+        importance: result.importance,
+        approximateKl: result.approximateKl,
+        responseLength: result.responseLength,
+      };
+      steps.push(record);
+      await context.journal({ type: 'step', record });
+      context.progress({
+        stage: 'rl',
+        unit: 'steps',
+        label: `round ${round} of ${rounds}: update`,
+        done: index + 1,
+        total: batches.length,
+      });
+    }
+    await section.replaceLines('steps.jsonl', steps);
+    await section.replaceLines('scores.jsonl', scores);
+    await trainer.exportCheckpoint(target);
+    await trainer.saveOptimizer(join(target, 'optimizer'));
+    return batches.length;
+  } finally {
+    await trainer.close();
+  }
+}
+
+/** log q of every selected response under the round's starting weights (eq. 6). */
+async function scoreOld(
+  context: RunContext,
+  trainer: Trainer,
+  items: SelectedSample[],
+  round: number,
+  rounds: number,
+): Promise<Map<string, Float32Array>> {
+  const scores = await trainer.score(items, (done, total) =>
+    context.progress({
+      stage: 'rl',
+      unit: 'responses',
+      label: `round ${round} of ${rounds}: old log-probs`,
+      done,
+      total,
+    }),
+  );
+  return new Map(items.map((item, i) => [item.callId, scores[i]]));
+}
+
+async function choose(context: RunContext, rounds: number): Promise<void> {
+  const candidates = context
+    .policies()
+    .filter((policy) => policy.stage === 'rl' && policy.round <= rounds && policy.validation !== null)
+    .map((policy) => ({
+      number: policy.version,
+      step: policy.step,
+      successes: policy.validation?.successes ?? 0,
+      episodes: policy.validation?.episodes ?? 0,
+    }));
+  const chosen = chooseCheckpoint(candidates);
+  await context.journal({
+    type: 'checkpoint-chosen',
+    stage: 'rl',
+    number: chosen.number - 1,
+    policyVersion: chosen.number,
+    successes: chosen.successes,
+    episodes: chosen.episodes,
+  });
+}

@@ -1,0 +1,171 @@
+/** What every stage of a run shares: the store, the adapter, the proxy, the served planner, and the wish to stop. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TrainingConfig } from '../../protocol/config.ts';
+import type { JournalEvent, JournalLine, ProgressTick, RunEvent } from '../../protocol/journal.ts';
+import type { PolicyRecord } from '../../protocol/records.ts';
+import { openRecording, type Recording } from '../../recordings/index.ts';
+import { type PlannerServer, startPlannerServer } from '../planner/serving/index.ts';
+import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
+import { createUpstream } from '../proxy/index.ts';
+import type { LoadedAdapter } from '../rollouts/contract.ts';
+import type { RunStore } from '../store/contract.ts';
+import { type StopControl, TrainingError } from './contract.ts';
+
+/** Thrown to leave the stages when the run was asked to stop; the run can be resumed. */
+export class Stopped extends Error {
+  readonly reason: 'episode' | 'round' | 'now' | 'signal';
+
+  constructor(reason: Stopped['reason']) {
+    super(`the run was stopped (${reason})`);
+    this.reason = reason;
+  }
+}
+
+export interface RunParts {
+  store: RunStore;
+  config: TrainingConfig;
+  configFolder: string;
+  adapter: LoadedAdapter;
+  proxy: RecordingProxy;
+  /** Journal lines already on disk. */
+  history: JournalLine[];
+  stop: StopControl;
+  signal?: AbortSignal;
+  onEvent?: (event: RunEvent) => void;
+}
+
+export class RunContext {
+  readonly store: RunStore;
+  readonly config: TrainingConfig;
+  readonly configFolder: string;
+  readonly adapter: LoadedAdapter;
+  readonly proxy: RecordingProxy;
+  private readonly lines: JournalLine[];
+  private readonly stop: StopControl;
+  private readonly abort = new AbortController();
+  private readonly onEvent?: (event: RunEvent) => void;
+  private readonly external?: AbortSignal;
+  private readonly watch: NodeJS.Timeout;
+  private server?: PlannerServer;
+  private served?: string;
+  private reader?: Recording;
+
+  constructor(parts: RunParts) {
+    this.store = parts.store;
+    this.config = parts.config;
+    this.configFolder = parts.configFolder;
+    this.adapter = parts.adapter;
+    this.proxy = parts.proxy;
+    this.lines = parts.history;
+    this.stop = parts.stop;
+    this.onEvent = parts.onEvent;
+    this.external = parts.signal;
+    const now = () => this.abort.abort();
+    if (parts.signal?.aborted) now();
+    parts.signal?.addEventListener('abort', now, { once: true });
+    // StopControl is a plain object a watcher changes; running episodes only notice an AbortSignal.
+    this.watch = setInterval(() => {
+      if (this.stop.mode === 'now') now();
+    }, 200);
+    this.watch.unref();
+  }
+
+  /** Aborts when running episodes are to end at once. */
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  /** True when no further episode or step should start. */
+  get stopping(): boolean {
+    return this.signal.aborted || this.stop.mode === 'now' || this.stop.mode === 'episode';
+  }
+
+  /** @throws Stopped when the run was asked to stop at this kind of boundary or a finer one. */
+  checkStop(boundary: 'episode' | 'round' = 'episode'): void {
+    if (this.external?.aborted) throw new Stopped('signal');
+    if (this.stop.mode === 'now') throw new Stopped('now');
+    if (this.stop.mode === 'episode') throw new Stopped('episode');
+    if (this.stop.mode === 'round' && boundary === 'round') throw new Stopped('round');
+  }
+
+  async journal(event: JournalEvent): Promise<void> {
+    const line = await this.store.journal(event);
+    this.lines.push(line);
+    this.onEvent?.({ kind: 'journal', line });
+  }
+
+  progress(tick: ProgressTick): void {
+    this.onEvent?.({ kind: 'progress', tick });
+  }
+
+  /** Journal events of one type, oldest first. */
+  events<T extends JournalEvent['type']>(type: T): Extract<JournalEvent, { type: T }>[] {
+    return this.lines
+      .map((line) => line.event)
+      .filter((event): event is Extract<JournalEvent, { type: T }> => event.type === type);
+  }
+
+  path(...parts: string[]): string {
+    return join(this.store.directory, ...parts);
+  }
+
+  policyFolder(version: number): string {
+    return this.path('policies', `v${String(version).padStart(4, '0')}`);
+  }
+
+  /** Policies whose creation is in the journal and whose folder is there, by version. */
+  policies(): PolicyRecord[] {
+    const byVersion = new Map<number, PolicyRecord>();
+    for (const { policy } of this.events('policy-created')) {
+      if (existsSync(join(this.policyFolder(policy.version), 'config.json'))) byVersion.set(policy.version, policy);
+    }
+    return [...byVersion.values()].sort((a, b) => a.version - b.version);
+  }
+
+  /** The run's files as a reader sees them, up to date with what was written. */
+  async recording(): Promise<Recording> {
+    this.reader ??= await openRecording(this.store.directory);
+    return this.reader;
+  }
+
+  /** The embedded server, answering with the given checkpoint under the given version. */
+  async servePlanner(folder: string, policyVersion: number): Promise<Upstream> {
+    const { serving } = this.config;
+    if (serving.upstream !== 'embedded') {
+      throw new TrainingError(
+        `serving.upstream "${serving.upstream}": this version trains planners it serves itself; set serving.upstream to embedded`,
+      );
+    }
+    if (!this.server) {
+      this.server = await startPlannerServer({
+        checkpoint: folder,
+        policyVersion,
+        modelName: 'planner',
+        deterministic: serving.deterministic,
+        maxBatch: Math.max(8, this.config.harness.concurrency),
+      });
+      this.served = undefined;
+    }
+    if (this.served !== folder) {
+      if (this.served !== undefined || this.server.policyVersion !== policyVersion)
+        await this.server.activate(folder, policyVersion);
+      this.served = folder;
+      await this.journal({ type: 'policy-served', policyVersion });
+    }
+    const server = this.server;
+    return createUpstream({
+      kind: 'embedded',
+      url: server.url,
+      model: 'planner',
+      apiKey: null,
+      policyVersion: () => server.policyVersion,
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.watch);
+    await this.server?.close();
+    await this.reader?.close();
+  }
+}
