@@ -5,7 +5,7 @@ import type { TrainingConfig } from '../../protocol/config.ts';
 import type { JournalEvent, JournalLine, ProgressTick, RunEvent } from '../../protocol/journal.ts';
 import type { PolicyRecord } from '../../protocol/records.ts';
 import { openRecording, type Recording } from '../../recordings/index.ts';
-import { type PlannerServer, startPlannerServer } from '../planner/serving/index.ts';
+import { type PlannerServer, startPlannerServer } from '../planner/serving/server.ts';
 import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
 import { createUpstream } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';

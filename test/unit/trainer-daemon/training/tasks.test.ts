@@ -4,11 +4,20 @@ import { selectTasks } from '../../../../trainer-daemon/training/tasks.ts';
 
 const list = { alpha_suite: ['a', 'b', 'c'], beta_suite: ['d'] };
 const select = (harness: Partial<WrittenConfig['harness']>) =>
-  selectTasks(configSchema.parse({ version: 1, name: 'x', harness: { adapter: 'given', suites: ['alpha_suite'], ...harness } }), list, 'given');
+  selectTasks(
+    configSchema.parse({ version: 1, name: 'x', harness: { adapter: 'given', suites: ['alpha_suite'], ...harness } }),
+    list,
+    'given',
+  );
 
 describe('selectTasks', () => {
   it('takes every task of the suites named, in their order', () => {
-    expect(select({ suites: ['beta_suite', 'alpha_suite'] })).toEqual(['beta_suite/0', 'alpha_suite/0', 'alpha_suite/1', 'alpha_suite/2']);
+    expect(select({ suites: ['beta_suite', 'alpha_suite'] })).toEqual([
+      'beta_suite/0',
+      'alpha_suite/0',
+      'alpha_suite/1',
+      'alpha_suite/2',
+    ]);
   });
 
   it('takes the tasks named', () => {
