@@ -8,7 +8,7 @@ import type { Simulation } from './physics/simulation.ts';
 import { layout } from './scene/layout.ts';
 import { closeDrawer, openDrawer } from './skills/drawer.ts';
 import { SceneMemory } from './skills/memory.ts';
-import { feelsSomething, move, TRAVEL_HEIGHT } from './skills/motion.ts';
+import { feelsSomething, move, TRAVEL_HEIGHT, waitForRest } from './skills/motion.ts';
 import { isReachable, letGo, pick, place, type SkillContext } from './skills/pick-and-place.ts';
 import { type BoundGoal, bindGoals, isSolved } from './success.ts';
 import { checkInit, resolveTask } from './suites/registry.ts';
@@ -164,6 +164,7 @@ export class TabletopEpisode implements Tabletop {
     const { sim } = this;
     const start = sim.time;
     const code = run(this.context);
+    waitForRest(sim);
     sim.checkSoundness();
     this.recorder.span(name, start, sim.gripped() ?? null);
     return {

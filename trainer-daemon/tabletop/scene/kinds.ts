@@ -117,6 +117,9 @@ const OWN_COLOUR: Record<string, [number, number, number]> = { plate: [0.9, 0.9,
 
 const text = (...numbers: number[]): string => numbers.map((n) => Number(n.toFixed(6))).join(' ');
 
+/** Stops a toppled can within a second; too little to be felt by anything that slides or falls. */
+const ROLLING_DAMPING = 5e-4;
+
 /** MJCF of one free object, parked at a place of its own until a scene is laid out. */
 export function objectXml(id: string, kind: string, colour: string, parked: Vec3): string {
   const rgba = text(...(COLOURS[colour] ?? OWN_COLOUR[kind] ?? [0.7, 0.7, 0.7]), 1);
@@ -125,5 +128,5 @@ export function objectXml(id: string, kind: string, colour: string, parked: Vec3
       `<geom class="object" type="${s.type}" size="${text(...s.size)}" pos="${text(...s.position)}"` +
       `${s.turn === undefined ? '' : ` euler="0 0 ${text(s.turn)}"`} mass="${s.mass}" rgba="${rgba}"/>`,
   );
-  return `<body name="${id}" pos="${text(...parked)}"><freejoint name="${id}"/>${geoms.join('')}</body>`;
+  return `<body name="${id}" pos="${text(...parked)}"><joint type="free" name="${id}" damping="${ROLLING_DAMPING}"/>${geoms.join('')}</body>`;
 }

@@ -6,7 +6,7 @@ import { closeFingers, move, openFingers, TRAVEL_HEIGHT } from './motion.ts';
 import { isReachable, type SkillContext } from './pick-and-place.ts';
 
 /** Between the handle and the drawer's front there is no room for wider fingers. */
-const OPENING = 0.026;
+const OPENING = 0.022;
 /** A narrower gap has no handle in it (its bar is 16 mm thick). */
 const HANDLE_GAP = 0.008;
 const BLOCKED = 0.015;

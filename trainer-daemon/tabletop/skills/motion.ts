@@ -1,5 +1,5 @@
 /** Moving the tool centre point and the fingers, and noticing when the arm is held up. */
-import type { Simulation } from '../physics/simulation.ts';
+import { CONTROL_RATE, type Simulation } from '../physics/simulation.ts';
 import type { Vec3 } from '../types.ts';
 
 /** Height at which the empty hand passes over everything. */
@@ -10,6 +10,9 @@ const PRESS = -0.01;
 const HELD_GAP = 0.003;
 const CLOSE_SECONDS = 0.25;
 const OPEN_SECONDS = 0.15;
+/** Metres a second; and how long to wait for less, in seconds. */
+const MOVING = 0.04;
+const MAX_REST = 1;
 /** Less movement than this in two control steps, with way still to go, is a stall. */
 const STALL = 0.0015;
 
@@ -33,7 +36,7 @@ export function move(sim: Simulation, position: Vec3, yaw?: number, options: Mov
   const { arm } = sim;
   let before = sim.tcp();
   let standing = 0;
-  for (let left = Math.round(timeout * 20); left > 0; left--) {
+  for (let left = Math.round(timeout * CONTROL_RATE); left > 0; left--) {
     arm.advance(position, yaw, speed);
     sim.step();
     const at = sim.tcp();
@@ -62,4 +65,10 @@ export function openFingers(sim: Simulation, opening: number, seconds = OPEN_SEC
 /** Whether the fingers press on something, as their joint encoders tell. */
 export function feelsSomething(sim: Simulation): boolean {
   return sim.arm.grip < 0 && sim.fingerGap() > HELD_GAP;
+}
+
+/** Waits until nothing on the table moves any more, but not for long. */
+export function waitForRest(sim: Simulation): void {
+  const moving = (): boolean => sim.scene.objects.some(({ id }) => sim.speed(id) > MOVING);
+  for (let left = Math.round(MAX_REST * CONTROL_RATE); left > 0 && moving(); left--) sim.step();
 }
