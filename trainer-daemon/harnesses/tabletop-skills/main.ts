@@ -1,20 +1,29 @@
 /** The harness as a worker process: one JSON line in starts an episode, one JSON line out tells that it is over. */
 import { createInterface } from 'node:readline';
-import { type EpisodeOrder, playEpisode } from './episode.ts';
+import { z } from 'zod';
+import { episodeOrderSchema, playEpisode } from './episode.ts';
 
 // Standard output belongs to the answers.
 console.log = console.error;
 
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-  if (line.trim() === '') continue;
-  let answer: unknown;
+async function answer(line: string): Promise<unknown> {
+  let parsed: unknown;
   try {
-    const order = JSON.parse(line) as EpisodeOrder;
-    const result = await playEpisode(order);
-    answer = { done: true, success: result.success, end: result.end, turns: result.turns };
+    parsed = JSON.parse(line);
+  } catch {
+    return { done: false, error: 'the line is not JSON' };
+  }
+  const order = episodeOrderSchema.safeParse(parsed);
+  if (!order.success) return { done: false, error: `not an episode: ${z.prettifyError(order.error)}` };
+  try {
+    const { success, end, turns } = await playEpisode(order.data);
+    return { done: true, success, end, turns };
   } catch (error) {
     console.error(error);
-    answer = { done: false, error: (error as Error).message };
+    return { done: false, error: (error as Error).message };
   }
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+  if (line.trim() !== '') process.stdout.write(`${JSON.stringify(await answer(line))}\n`);
 }

@@ -1,39 +1,100 @@
-/** How what the robot perceives and feels is put into words. */
-import type { Detection, SkillResult } from '../../tabletop/types.ts';
+/**
+ * How what the robot perceives and feels is put into words: short and regular, because small planners have short
+ * contexts. Everything is derived from noisy perceived positions, as is what a thing lies on or in.
+ */
+import type { Detection, SkillResult, Vec3 } from '../../tabletop/types.ts';
 
-const cm = (metres: number): number => Math.round(metres * 100) + 0;
+const CONTAINERS = ['bowl', 'basket', 'drawer'];
+/** A container's floor is thin; a thing that is deeper inside than this stands in it. */
+const FLOOR = 0.05;
+/** Perceived heights of touching surfaces agree within this. */
+const TOUCHING = 0.02;
+/** Share of a round support's radius within which a thing's middle stands on it. */
+const WITHIN = 0.9;
+/** The same of a container: what is further out leans on its wall. */
+const WELL_WITHIN = 0.7;
+/** A rim-held bowl's middle lies this far from the fingers at most. */
+const GRASPED = 0.09;
+/** Undersides above this hang in the air unless something is below. */
+const LIFTED = 0.08;
 
 /**
- * One line an object, from left to right: `bowl_1 black x=42 y=-11 z=2 near plate_1 8`. The nearest other object and its
- * distance come from the perceived positions alone.
+ * Detections under this harness's names, `cube_3`: the kind and the place in the row of everything seen, counted from
+ * left to right. A name alone therefore tells neither colour nor role; it must be read in the list.
  */
-export function describeDetections(detections: Detection[]): string {
-  if (detections.length === 0) return 'nothing seen';
-  const ordered = [...detections].sort((a, b) => b.position[1] - a.position[1]);
-  return ordered.map((detection) => line(detection, detections)).join('\n');
+export function named(detections: readonly Detection[]): Detection[] {
+  return [...detections]
+    .sort((a, b) => b.position[1] - a.position[1])
+    .map((detection, i) => ({ ...detection, name: `${detection.kind}_${i + 1}` }));
 }
 
-function line(detection: Detection, all: Detection[]): string {
-  const [x, y, z] = detection.position;
-  let text = detection.name;
-  if (detection.colour !== '') text += ` ${detection.colour}`;
-  if (detection.open !== undefined) text += detection.open ? ' open' : ' shut';
-  text += ` x=${cm(x)} y=${cm(y)} z=${cm(z)}`;
-  let nearest: Detection | undefined;
-  let least = Number.POSITIVE_INFINITY;
+/**
+ * One line an object, from left to right, x,y in centimetres:
+ * `red cube_3 at 41,-2 in basket_5`, `drawer_8 closed at 50,-42`; of things that look alike and stand free also the two
+ * nearest others with their distances: `black bowl_2 at 44,12 near plate_4 17, can_1 22`.
+ * @param detections as `named` gives them.
+ * @param hand where the fingers hold something, undefined while they hold nothing.
+ */
+export function describeDetections(detections: readonly Detection[], hand?: Vec3): string {
+  if (detections.length === 0) return 'nothing seen';
+  return detections.map((detection) => line(detection, detections, hand)).join('\n');
+}
+
+function line(detection: Detection, all: readonly Detection[], hand: Vec3 | undefined): string {
+  const [x, y] = detection.position;
+  let text = detection.colour === '' ? detection.name : `${detection.colour} ${detection.name}`;
+  if (detection.open !== undefined) text += detection.open ? ' open' : ' closed';
+  text += ` at ${cm(x)},${cm(y)}`;
+  const place = placeOf(detection, all, hand);
+  if (place !== '') return `${text} ${place}`;
+  const like = (other: Detection): boolean => other.kind === detection.kind && other.colour === detection.colour;
+  if (!all.some((other) => other !== detection && like(other))) return text;
+  const near = all
+    .filter((other) => !like(other))
+    .map((other) => ({ name: other.name, apart: apart(detection, other) }))
+    .sort((a, b) => a.apart - b.apart)
+    .slice(0, 2)
+    .map((other) => `${other.name} ${cm(other.apart)}`);
+  return near.length === 0 ? text : `${text} near ${near.join(', ')}`;
+}
+
+/** `held`, `in NAME`, `on NAME`, or nothing for what stands on the table. */
+function placeOf(thing: Detection, all: readonly Detection[], hand: Vec3 | undefined): string {
+  if (thing.kind === 'cabinet' || thing.kind === 'drawer') return '';
+  const [x, y, z] = thing.position;
+  const bottom = z - thing.size[2] / 2;
+  if (hand && bottom > LIFTED && Math.hypot(x - hand[0], y - hand[1]) < GRASPED) return 'held';
+  let best: { words: string; apart: number } | undefined;
   for (const other of all) {
-    if (other === detection) continue;
-    const distance = Math.hypot(other.position[0] - x, other.position[1] - y);
-    if (distance < least) {
-      least = distance;
-      nearest = other;
-    }
+    if (other === thing || !isOver(thing, other)) continue;
+    const [low, high] = [other.position[2] - other.size[2] / 2, other.position[2] + other.size[2] / 2];
+    const inside = CONTAINERS.includes(other.kind) && bottom > low && bottom < Math.min(low + FLOOR, high);
+    const on = !inside && z > other.position[2] && Math.abs(bottom - high) < TOUCHING;
+    if (!inside && !on) continue;
+    // What is in a bowl on a plate is in the bowl.
+    const distance = apart(thing, other) - (inside ? 1 : 0);
+    if (!best || distance < best.apart) best = { words: `${inside ? 'in' : 'on'} ${other.name}`, apart: distance };
   }
-  if (nearest) text += ` near ${nearest.name} ${cm(least)}`;
-  return text;
+  return best?.words ?? '';
+}
+
+/** Whether a thing's middle is above another's footprint. */
+function isOver(thing: Detection, other: Detection): boolean {
+  const [dx, dy] = [thing.position[0] - other.position[0], thing.position[1] - other.position[1]];
+  if (other.yaw === 0 && Math.abs(other.size[0] - other.size[1]) < 0.004) {
+    return Math.hypot(dx, dy) < (other.size[0] / 2) * (CONTAINERS.includes(other.kind) ? WELL_WITHIN : WITHIN);
+  }
+  const [c, s] = [Math.cos(other.yaw), Math.sin(other.yaw)];
+  return Math.abs(c * dx + s * dy) < other.size[0] / 2 && Math.abs(-s * dx + c * dy) < other.size[1] / 2;
 }
 
 /** A skill's outcome as its own sensors tell it. */
 export function describeSkill(result: SkillResult): string {
   return `${result.code}; ${result.holding ? 'holding' : 'gripper empty'}`;
 }
+
+/** Whole centimetres, without a negative zero. */
+const cm = (metres: number): number => Math.round(metres * 100) + 0;
+
+const apart = (a: Detection, b: Detection): number =>
+  Math.hypot(a.position[0] - b.position[0], a.position[1] - b.position[1]);

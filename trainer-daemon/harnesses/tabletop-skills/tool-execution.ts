@@ -1,11 +1,12 @@
 /** Carries out one tool call in the world. Whatever a planner writes, the answer is words it can act on. */
-import type { Detection, PlaceTarget, Tabletop } from '../../tabletop/types.ts';
-import type { ChatMessage } from './model-client.ts';
-import { describeDetections, describeSkill } from './observations.ts';
-import { PLACES, TOOLS } from './tools.ts';
+import type { Detection, PlaceTarget, SkillResult, Tabletop, Vec3 } from '../../tabletop/types.ts';
+import { describeDetections, describeSkill, named } from './observations.ts';
+import { CAMERAS, GRASPS, PLACES, STATUSES, TOOLS } from './tools.ts';
 
 export interface ToolAnswer {
-  content: ChatMessage['content'];
+  content: string;
+  /** A picture to show to the planner, as a data URL. */
+  image?: string;
   /** The planner's own word on finishing. */
   finished?: 'done' | 'failed';
 }
@@ -19,11 +20,16 @@ export class ToolExecution {
   private readonly world: Tabletop;
   /** Objects of the last detect, by name. */
   private seen = new Map<string, Detection>();
+  /** Names of the last detect whose things were moved since, by ourselves. */
+  private readonly moved = new Set<string>();
+  /** Where the fingers hold something. */
+  private hand: Vec3 | undefined;
 
   constructor(world: Tabletop) {
     this.world = world;
   }
 
+  /** @throws Error only when the world itself fails. */
   run(name: string, argumentText: string): ToolAnswer {
     try {
       return this.dispatch(name, parseArguments(argumentText));
@@ -36,48 +42,55 @@ export class ToolExecution {
   private dispatch(name: string, given: Record<string, unknown>): ToolAnswer {
     const { world } = this;
     switch (name) {
-      case 'detect': {
-        const { detections } = world.detect(
-          typeof given.query === 'string' && given.query !== '' ? given.query : undefined,
-        );
-        this.seen = new Map(detections.map((detection) => [detection.name, detection]));
-        return { content: describeDetections(detections) };
-      }
+      case 'detect':
+        return { content: this.detect() };
       case 'look': {
-        const image = world.look(choice(given, 'camera', ['agent', 'side', 'wrist'] as const));
-        const url = `data:image/png;base64,${Buffer.from(image.png).toString('base64')}`;
+        const image = world.look(choice(given, 'camera', CAMERAS));
         return {
-          content: [
-            { type: 'text', text: `${image.camera} camera` },
-            { type: 'image_url', image_url: { url } },
-          ],
+          content: `picture of the ${image.camera} camera`,
+          image: `data:image/png;base64,${Buffer.from(image.png).toString('base64')}`,
         };
       }
-      case 'pick':
-        return {
-          content: describeSkill(
-            world.pick(this.object(given, 'object'), choice(given, 'grasp', ['top', 'rim'] as const)),
-          ),
-        };
+      case 'pick': {
+        const object = this.object(given, 'object');
+        const result = world.pick(object, choice(given, 'grasp', GRASPS));
+        if (result.ok) this.moved.add(object.name);
+        return this.felt(result);
+      }
       case 'place':
-        return { content: describeSkill(world.place(this.target(given))) };
+        return this.felt(world.place(this.target(given)));
       case 'place_at':
-        return { content: describeSkill(world.place({ at: [metres(given, 'x'), metres(given, 'y')] })) };
+        return this.felt(world.place({ at: [metres(given, 'x'), metres(given, 'y')] }));
       case 'move_to':
-        return { content: describeSkill(world.moveTo([metres(given, 'x'), metres(given, 'y'), metres(given, 'z')])) };
+        return this.felt(world.moveTo([metres(given, 'x'), metres(given, 'y'), metres(given, 'z')]));
       case 'open_drawer':
-        return { content: describeSkill(world.openDrawer(this.drawer(given))) };
+        return this.felt(world.openDrawer(this.drawer(given)));
       case 'close_drawer':
-        return { content: describeSkill(world.closeDrawer(this.drawer(given))) };
+        return this.felt(world.closeDrawer(this.drawer(given)));
       case 'release':
-        return { content: describeSkill(world.release()) };
+        return this.felt(world.release());
       case 'finish':
-        return { content: 'finished', finished: choice(given, 'status', ['done', 'failed'] as const) };
+        return { content: 'finished', finished: choice(given, 'status', STATUSES) };
       default:
         throw new Refused(
           `no tool "${name.slice(0, 40)}"; the tools are ${TOOLS.map((tool) => tool.function.name).join(', ')}`,
         );
     }
+  }
+
+  private detect(): string {
+    const detections = named(this.world.detect().detections);
+    this.seen = new Map(detections.map((detection) => [detection.name, detection]));
+    this.moved.clear();
+    return describeDetections(detections, this.world.holding() ? this.hand : undefined);
+  }
+
+  private felt(result: SkillResult): ToolAnswer {
+    this.hand = result.holding ? result.tcp : undefined;
+    if (result.code === 'opened' || result.code === 'closed') {
+      for (const { kind, name } of this.seen.values()) if (kind === 'drawer') this.moved.add(name);
+    }
+    return { content: describeSkill(result) };
   }
 
   private object(given: Record<string, unknown>, key: string): Detection {
@@ -86,6 +99,7 @@ export class ToolExecution {
     const detection = this.seen.get(name);
     if (!detection)
       throw new Refused(this.seen.size === 0 ? 'detect first' : `no ${name.slice(0, 40)} in the last detect`);
+    if (this.moved.has(name)) throw new Refused(`${name} was moved; detect again`);
     return detection;
   }
 
@@ -99,7 +113,7 @@ export class ToolExecution {
     const where = choice(given, 'where', PLACES);
     const target = this.object(given, 'target');
     if (where === 'on') return { on: target };
-    if (where === 'inside') return { inside: target };
+    if (where === 'in') return { inside: target };
     return { beside: target, side: where };
   }
 }
@@ -107,7 +121,7 @@ export class ToolExecution {
 function parseArguments(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text === '' ? '{}' : text);
+    value = JSON.parse(text.trim() === '' ? '{}' : text);
   } catch {
     throw new Refused('the arguments are not JSON');
   }

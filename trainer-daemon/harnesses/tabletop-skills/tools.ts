@@ -23,17 +23,20 @@ function tool(name: string, description: string, properties: Record<string, Para
 const name: Parameter = { type: 'string' };
 const centimetres: Parameter = { type: 'number' };
 
-export const PLACES = ['on', 'inside', 'left', 'right', 'front', 'behind'] as const;
+export const PLACES = ['on', 'in', 'left', 'right', 'front', 'behind'] as const;
+export const GRASPS = ['top', 'rim'] as const;
+export const CAMERAS = ['agent', 'side', 'wrist'] as const;
+export const STATUSES = ['done', 'failed'] as const;
 
 /** Tool specifications in the chat-completions form. */
 export const TOOLS = [
-  tool('detect', 'Names, colours and positions (cm) of what the cameras see, from left to right.', {}),
-  tool('look', 'An image from a camera.', { camera: { type: 'string', enum: ['agent', 'side', 'wrist'] } }),
+  tool('detect', 'What the cameras see, from left to right: colour, name, x,y in cm, and what it is in or on.', {}),
+  tool('look', 'An image from a camera.', { camera: { type: 'string', enum: [...CAMERAS] } }),
   tool('pick', 'Grasp and lift an object of the last detect.', {
     object: name,
-    grasp: { type: 'string', enum: ['top', 'rim'] },
+    grasp: { type: 'string', enum: [...GRASPS] },
   }),
-  tool('place', 'Put down what is held: on, inside or beside an object of the last detect.', {
+  tool('place', 'Put down what is held: on, in or beside an object of the last detect.', {
     where: { type: 'string', enum: [...PLACES] },
     target: name,
   }),
@@ -42,11 +45,11 @@ export const TOOLS = [
   tool('open_drawer', 'Pull a drawer open.', { drawer: name }),
   tool('close_drawer', 'Push a drawer shut.', { drawer: name }),
   tool('release', 'Open the gripper.', {}),
-  tool('finish', 'End the episode.', { status: { type: 'string', enum: ['done', 'failed'] } }),
+  tool('finish', 'End the episode.', { status: { type: 'string', enum: [...STATUSES] } }),
 ];
 
 export const SYSTEM_PROMPT =
-  'You drive a robot arm at a table with tools. x points away from the robot, y to its left, z up, in cm. Detect before you act: names hold until the next detect. Bowls are picked by the rim. Check the result, then finish.';
+  'You drive a robot arm at a table with tools. x points away from the robot, y to its left, z up, in cm. Detect before you act: names hold until the next detect. Detect again what was moved. Bowls are picked by the rim, other things by the top. Check the result, then finish.';
 
 /** The first user message. */
 export function taskMessage(instruction: string): string {

@@ -1,32 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../../../trainer-daemon/harnesses/tabletop-skills/model-client.ts';
-import {
-  describeDetections,
-  describeSkill,
-} from '../../../../trainer-daemon/harnesses/tabletop-skills/observations.ts';
 import { answerAsExpert } from '../../../../trainer-daemon/harnesses/tabletop-skills/teacher/expert.ts';
-import { looksDone, readDetections } from '../../../../trainer-daemon/harnesses/tabletop-skills/teacher/reading.ts';
+import {
+  looksDone,
+  readCalls,
+  type SeenObject,
+} from '../../../../trainer-daemon/harnesses/tabletop-skills/teacher/reading.ts';
+import { CAREFUL, type Style } from '../../../../trainer-daemon/harnesses/tabletop-skills/teacher/style.ts';
 import { taskMessage } from '../../../../trainer-daemon/harnesses/tabletop-skills/tools.ts';
 import { goalOf, suiteNames, tasks } from '../../../../trainer-daemon/tabletop/index.ts';
-import type { Detection } from '../../../../trainer-daemon/tabletop/types.ts';
 
-function detection(name: string, colour: string, x: number, y: number, open?: boolean): Detection {
-  return {
-    name,
-    kind: name.split('_')[0],
-    colour,
-    position: [x, y, 0.02],
-    size: [0.04, 0.04, 0.04],
-    yaw: 0,
-    confidence: 1,
-    camera: 'agent',
-    box: [0, 0, 1, 1],
-    ...(open !== undefined && { open }),
-  };
-}
+type Past = [tool: string, args: object, answer: string];
 
 /** A transcript in which the given calls were made and answered. */
-function transcript(instruction: string, ...past: [tool: string, args: object, answer: string][]): ChatMessage[] {
+function transcript(instruction: string, ...past: Past[]): ChatMessage[] {
   const messages: ChatMessage[] = [
     { role: 'system', content: 'rules' },
     { role: 'user', content: taskMessage(instruction) },
@@ -42,35 +29,14 @@ function transcript(instruction: string, ...past: [tool: string, args: object, a
   return messages;
 }
 
-const TABLE = describeDetections([
-  detection('bowl_1', 'black', 0.48, 0.33),
-  detection('plate_1', '', 0.44, 0.15),
-  detection('bowl_2', 'black', 0.46, -0.31),
-]);
+const careful = (instruction: string, ...past: Past[]) =>
+  answerAsExpert(transcript(instruction, ...past), undefined, CAREFUL);
+const detected = (table: string): Past => ['detect', {}, table];
 
-describe('observations', () => {
-  it('list objects from left to right with their nearest neighbour, in centimetres', () => {
-    expect(TABLE).toBe(
-      'bowl_1 black x=48 y=33 z=2 near plate_1 18\nplate_1 x=44 y=15 z=2 near bowl_1 18\nbowl_2 black x=46 y=-31 z=2 near plate_1 46',
-    );
-  });
-
-  it('are read back as they were written', () => {
-    const seen = readDetections(
-      describeDetections([detection('drawer_1', '', 0.5, -0.4, true), detection('cube_1', 'red', 0.3, 0)]),
-    );
-    expect(seen).toEqual([
-      { name: 'cube_1', kind: 'cube', colour: 'red', position: [0.3, 0, 0.02] },
-      { name: 'drawer_1', kind: 'drawer', colour: '', position: [0.5, -0.4, 0.02], open: true },
-    ]);
-  });
-
-  it('never say whether the task is solved', () => {
-    expect(
-      describeSkill({ ok: true, code: 'placed', gripperOpening: 0.08, holding: false, tcp: [0, 0, 0], seconds: 1 }),
-    ).toBe('placed; gripper empty');
-  });
-});
+const BOWLS = 'black bowl_1 at 48,33 near plate_2 18\nplate_2 at 44,15\nblack bowl_3 at 46,-31 near plate_2 46';
+const BOWL_TO_PLATE = 'pick up the black bowl next to the plate and place it on the plate';
+const HELD: Past = ['pick', { object: 'bowl_1', grasp: 'rim' }, 'held; holding'];
+const PLACED: Past = ['place', { where: 'on', target: 'plate_2' }, 'placed; gripper empty'];
 
 describe('the scripted expert', () => {
   it('knows every instruction of every suite', () => {
@@ -94,81 +60,167 @@ describe('the scripted expert', () => {
   });
 
   it('tells like bowls apart by the relation, from what was perceived', () => {
-    const next = answerAsExpert(
-      transcript('pick up the black bowl next to the plate and place it on the plate', ['detect', {}, TABLE]),
-    );
-    expect(next).toMatchObject({ tool: 'pick', arguments: { object: 'bowl_1' } });
-    const right = answerAsExpert(
-      transcript('pick up the black bowl on the right and place it on the plate', ['detect', {}, TABLE]),
-    );
-    expect(right).toMatchObject({ tool: 'pick', arguments: { object: 'bowl_2' } });
+    expect(careful(BOWL_TO_PLATE, detected(BOWLS))).toEqual({
+      reasoning: 'The black bowl next to the plate is bowl_1.',
+      tool: 'pick',
+      arguments: { object: 'bowl_1', grasp: 'rim' },
+    });
+    const right = 'pick up the black bowl on the right and place it on the plate';
+    expect(careful(right, detected(BOWLS))).toMatchObject({ tool: 'pick', arguments: { object: 'bowl_3' } });
   });
 
-  it('puts down what it holds, and ends', () => {
-    const instruction = 'pick up the black bowl next to the plate and place it on the plate';
-    const held: [string, object, string] = ['pick', { object: 'bowl_1', grasp: 'rim' }, 'held; holding'];
-    const put = answerAsExpert(transcript(instruction, ['detect', {}, TABLE], held, ['detect', {}, TABLE]));
-    expect(put).toMatchObject({ tool: 'place', arguments: { where: 'on', target: 'plate_1' } });
-    const done = TABLE.replace('bowl_1 black x=48 y=33', 'bowl_1 black x=44 y=15');
-    const end = answerAsExpert(
-      transcript(
-        instruction,
-        ['detect', {}, TABLE],
-        held,
-        ['place', { where: 'on', target: 'plate_1' }, 'placed; gripper empty'],
-        ['detect', {}, done],
-      ),
-    );
-    expect(end).toMatchObject({ tool: 'finish', arguments: { status: 'done' } });
+  it('still knows which bowl was meant after it was dropped elsewhere', () => {
+    const dropped = 'plate_1 at 44,15\nblack bowl_2 at 55,-2 near plate_1 20\nblack bowl_3 at 47,-30 near plate_1 45';
+    const left = 'pick up the black bowl on the left and place it on the plate';
+    const slipped: Past = ['place', { where: 'on', target: 'plate_2' }, 'slipped; gripper empty'];
+    expect(careful(left, detected(BOWLS), HELD, slipped, detected(dropped))).toMatchObject({
+      tool: 'pick',
+      arguments: { object: 'bowl_2' },
+    });
+    // Only the other one is seen: it is not taken for the one that was meant.
+    const gone = 'plate_1 at 44,15\nblack bowl_2 at 47,-30 near plate_1 45';
+    expect(careful(left, detected(BOWLS), HELD, slipped, detected(gone)).tool).toBe('detect');
   });
 
-  it('has several styles: after a slip some give up and some go on', () => {
-    const instruction = 'pick up the black bowl next to the plate and place it on the plate';
-    const tools = new Set<string>();
-    for (let noise = 0; noise < 30; noise++) {
-      const table = TABLE.replace('x=46', `x=${40 + noise}`);
-      tools.add(
-        answerAsExpert(
-          transcript(
-            instruction,
-            ['detect', {}, table],
-            ['pick', { object: 'bowl_1', grasp: 'rim' }, 'slipped; gripper empty'],
-          ),
-        ).tool,
-      );
+  it('puts down what it holds, looks, and ends when it sees the result', () => {
+    expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD)).toMatchObject({
+      tool: 'place',
+      arguments: { where: 'on', target: 'plate_2' },
+    });
+    expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED).tool).toBe('detect');
+    const done = 'black bowl_1 at 44,16 on plate_2\nplate_2 at 44,15\nblack bowl_3 at 46,-31 near plate_2 46';
+    expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED, detected(done))).toMatchObject({
+      tool: 'finish',
+      arguments: { status: 'done' },
+    });
+    const missed = 'black bowl_1 at 44,29 near plate_2 14\nplate_2 at 44,15\nblack bowl_3 at 46,-31 near plate_2 46';
+    expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED, detected(missed))).toMatchObject({
+      tool: 'pick',
+      arguments: { object: 'bowl_1' },
+    });
+  });
+
+  it('opens the drawer first, looks again, and closes it at the end', () => {
+    const task = 'open the drawer, put the red cube inside and close it';
+    const shut = 'red cube_1 at 40,2\ndrawer_2 closed at 50,-42\ncabinet_3 at 50,-42';
+    const open = 'red cube_1 at 40,2\ndrawer_2 open at 50,-27\ncabinet_3 at 50,-42';
+    const filled = 'red cube_1 at 50,-24 in drawer_2\ndrawer_2 open at 50,-27\ncabinet_3 at 50,-42';
+    const opened: Past = ['open_drawer', { drawer: 'drawer_2' }, 'opened; gripper empty'];
+    const held: Past = ['pick', { object: 'cube_1', grasp: 'top' }, 'held; holding'];
+    const placed: Past = ['place', { where: 'in', target: 'drawer_2' }, 'placed; gripper empty'];
+    const closed: Past = ['close_drawer', { drawer: 'drawer_2' }, 'closed; gripper empty'];
+    const way: [Past, string][] = [
+      [detected(shut), 'open_drawer'],
+      [opened, 'detect'],
+      [detected(open), 'pick'],
+      [held, 'place'],
+      [placed, 'detect'],
+      [detected(filled), 'close_drawer'],
+      [closed, 'detect'],
+      [detected('drawer_1 closed at 50,-42\ncabinet_2 at 50,-42'), 'finish'],
+    ];
+    const past: Past[] = [];
+    for (const [call, next] of way) {
+      past.push(call);
+      expect(careful(task, ...past).tool).toBe(next);
     }
-    expect(tools).toEqual(new Set(['detect', 'finish']));
+    // With the hand full and the drawer shut, the hand is emptied where there was room.
+    expect(careful(task, detected(shut), held)).toMatchObject({ tool: 'place_at', arguments: { x: 40, y: 2 } });
   });
 
-  it('answers the same transcript alike', () => {
-    const messages = transcript('open the drawer', ['detect', {}, TABLE]);
-    expect(answerAsExpert(messages)).toEqual(answerAsExpert(structuredClone(messages)));
+  it('does not reopen the drawer that it closed over its content', () => {
+    const task = 'take the yellow cube out of the drawer, put it on the plate and close the drawer';
+    const done = 'plate_1 at 50,24\nyellow cube_2 at 50,24 on plate_1\ndrawer_3 closed at 50,-42';
+    expect(careful(task, detected(done))).toMatchObject({ tool: 'finish', arguments: { status: 'done' } });
   });
 
-  it('gives an unknown task up', () => {
-    expect(answerAsExpert(transcript('fly to the moon'))).toMatchObject({
+  it('looks again after an error, and gives up what is out of reach', () => {
+    const error: Past = ['pick', { object: 'bowl_9', grasp: 'rim' }, 'error: no bowl_9 in the last detect'];
+    expect(careful(BOWL_TO_PLATE, detected(BOWLS), error).tool).toBe('detect');
+    const far: Past = ['pick', { object: 'bowl_1', grasp: 'rim' }, 'unreachable; gripper empty'];
+    expect(careful(BOWL_TO_PLATE, detected(BOWLS), far, detected(BOWLS), far)).toMatchObject({
       tool: 'finish',
       arguments: { status: 'failed' },
     });
-    expect(answerAsExpert([])).toMatchObject({ tool: 'finish' });
+  });
+
+  it('ends whatever it is answered', () => {
+    for (const answer of ['', 'nothing seen', BOWLS, 'slipped; gripper empty', 'held; holding']) {
+      const past: Past[] = [];
+      let response = careful(BOWL_TO_PLATE);
+      for (; response.tool !== 'finish' && past.length < 40; response = careful(BOWL_TO_PLATE, ...past)) {
+        past.push([response.tool, response.arguments, answer]);
+      }
+      expect(response.tool).toBe('finish');
+    }
+  });
+
+  it('has several styles: after a slip some give up, some look and some try again at once', () => {
+    const tools = new Set<string>();
+    for (let noise = 0; noise < 100; noise++) {
+      const table = BOWLS.replace('46,-31', `46,-${20 + noise}`);
+      const slipped: Past = ['pick', { object: 'bowl_1', grasp: 'rim' }, 'slipped; gripper empty'];
+      tools.add(answerAsExpert(transcript(BOWL_TO_PLATE, detected(table), slipped)).tool);
+    }
+    expect(tools).toEqual(new Set(['detect', 'finish', 'pick']));
+  });
+
+  it('keeps its style through an episode, and makes mistakes by the request seed', () => {
+    const clumsy: Style = { ...CAREFUL, clumsiness: 0.3 };
+    const grasps = Array.from(
+      { length: 60 },
+      (_, seed) => answerAsExpert(transcript(BOWL_TO_PLATE, detected(BOWLS)), seed, clumsy).arguments.grasp,
+    );
+    const wrong = grasps.filter((grasp) => grasp === 'top').length;
+    expect(wrong).toBeGreaterThan(5);
+    expect(wrong).toBeLessThan(35);
+  });
+
+  it('answers the same transcript alike', () => {
+    const messages = transcript('open the drawer', detected(BOWLS));
+    expect(answerAsExpert(messages, 3)).toEqual(answerAsExpert(structuredClone(messages), 3));
+  });
+
+  it('gives an unknown task up', () => {
+    const failed = { tool: 'finish', arguments: { status: 'failed' } };
+    expect(answerAsExpert(transcript('fly to the moon'))).toMatchObject(failed);
+    expect(answerAsExpert([])).toMatchObject(failed);
   });
 });
 
-describe('looksDone', () => {
-  const plate = { name: 'plate_1', kind: 'plate', colour: '', position: [0.4, 0, 0.01] as [number, number, number] };
-  const cube = (x: number, y: number) => ({
-    name: 'cube_1',
-    kind: 'cube',
-    colour: 'red',
-    position: [x, y, 0.02] as [number, number, number],
+describe('reading', () => {
+  it('gives each call its own answer, where a model repeats its ids', () => {
+    const call = (name: string) => ({ id: 'a', type: 'function' as const, function: { name, arguments: '{' } });
+    const calls = readCalls([
+      { role: 'assistant', content: null, tool_calls: [call('detect'), call('release')] },
+      { role: 'tool', tool_call_id: 'a', content: 'first' },
+      { role: 'tool', tool_call_id: 'a', content: 'second' },
+      { role: 'assistant', content: null, tool_calls: [call('finish')] },
+    ]);
+    expect(calls.map(({ tool, answer, arguments: given }) => [tool, answer, given])).toEqual([
+      ['detect', 'first', {}],
+      ['release', 'second', {}],
+      ['finish', '', {}],
+    ]);
   });
 
   it('judges places and sides', () => {
-    expect(looksDone({ kind: 'on' }, cube(0.42, 0.02), plate)).toBe(true);
-    expect(looksDone({ kind: 'on' }, cube(0.6, 0.02), plate)).toBe(false);
-    expect(looksDone({ kind: 'beside', side: 'left' }, cube(0.4, 0.15), plate)).toBe(true);
-    expect(looksDone({ kind: 'beside', side: 'right' }, cube(0.4, 0.15), plate)).toBe(false);
+    const seen = (kind: string, x: number, y: number, more: Partial<SeenObject> = {}): SeenObject => ({
+      name: `${kind}_1`,
+      kind,
+      colour: '',
+      position: [x, y, 0],
+      ...more,
+    });
+    const plate = seen('plate', 0.4, 0);
+    const on = seen('cube', 0.42, 0.02, { support: { how: 'on', name: 'plate_1' } });
+    expect(looksDone({ kind: 'on' }, on, plate)).toBe(true);
+    expect(looksDone({ kind: 'inside' }, on, plate)).toBe(false);
+    expect(looksDone({ kind: 'on' }, seen('cube', 0.6, 0.02), plate)).toBe(false);
+    expect(looksDone({ kind: 'beside', side: 'left' }, seen('cube', 0.4, 0.15), plate)).toBe(true);
+    expect(looksDone({ kind: 'beside', side: 'right' }, seen('cube', 0.4, 0.15), plate)).toBe(false);
+    expect(looksDone({ kind: 'beside', side: 'left' }, seen('cube', 0.4, 0.15, { held: true }), plate)).toBe(false);
     expect(looksDone({ kind: 'on' }, undefined, plate)).toBe(undefined);
-    expect(looksDone({ kind: 'open' }, undefined, { ...plate, open: false })).toBe(false);
+    expect(looksDone({ kind: 'open' }, undefined, seen('drawer', 0.5, -0.4, { open: false }))).toBe(false);
   });
 });

@@ -6,6 +6,9 @@ import type { ChatMessage } from '../model-client.ts';
 export interface SeenObject extends Placed {
   name: string;
   open?: boolean;
+  /** What it was seen to be in or on. */
+  support?: { how: 'in' | 'on'; name: string };
+  held?: boolean;
 }
 
 export interface PastCall {
@@ -15,35 +18,41 @@ export interface PastCall {
   answer: string;
 }
 
-const LINE = /^([a-z]+)_(\d+)((?: [a-z]+)*) x=(-?\d+) y=(-?\d+) z=(-?\d+)/;
+const LINE =
+  /^(?:(?<colour>[a-z]+) )?(?<name>(?<kind>[a-z]+)_\d+)(?: (?<state>open|closed))? at (?<x>-?\d+),(?<y>-?\d+)(?: (?:(?<held>held)|(?<how>in|on) (?<support>[a-z]+_\d+)))?/;
 
-/** Objects of a `detect` answer; positions in metres. */
+/** Objects of a `detect` answer; positions in metres, heights unknown (0). */
 export function readDetections(answer: string): SeenObject[] {
   return answer.split('\n').flatMap((line) => {
-    const match = LINE.exec(line);
-    if (!match) return [];
-    const words = match[3].split(' ').filter((word) => word !== '');
-    const open = words.includes('open') ? true : words.includes('shut') ? false : undefined;
-    const position = [Number(match[4]) / 100, Number(match[5]) / 100, Number(match[6]) / 100] as Vec3;
-    const colour = words.filter((word) => word !== 'open' && word !== 'shut').join(' ');
-    return [{ name: `${match[1]}_${match[2]}`, kind: match[1], colour, position, ...(open !== undefined && { open }) }];
+    const found = LINE.exec(line)?.groups;
+    if (!found) return [];
+    const { colour = '', name, kind, state, x, y, held, how, support } = found;
+    const position: Vec3 = [Number(x) / 100, Number(y) / 100, 0];
+    const object: SeenObject = { name, kind, colour, position };
+    if (state) object.open = state === 'open';
+    if (held) object.held = true;
+    if (how) object.support = { how: how as 'in' | 'on', name: support };
+    return [object];
   });
 }
 
-/** Tool calls so far with their answers, in order. */
+/** Tool calls so far with their answers, in order. An answer belongs to the first unanswered call of its id. */
 export function readCalls(messages: ChatMessage[]): PastCall[] {
-  const answers = new Map<string, string>();
+  const calls: PastCall[] = [];
+  let open: { id: string; call: PastCall }[] = [];
   for (const message of messages) {
-    if (message.role === 'tool' && message.tool_call_id !== undefined)
-      answers.set(message.tool_call_id, textOf(message));
+    for (const { id, function: made } of message.tool_calls ?? []) {
+      const call = { tool: made.name, arguments: parse(made.arguments), answer: '' };
+      calls.push(call);
+      open.push({ id, call });
+    }
+    if (message.role !== 'tool') continue;
+    const asked = open.find(({ id }) => id === message.tool_call_id);
+    if (!asked) continue;
+    asked.call.answer = textOf(message);
+    open = open.filter((other) => other !== asked);
   }
-  return messages.flatMap((message) =>
-    (message.tool_calls ?? []).map((call) => ({
-      tool: call.function.name,
-      arguments: parse(call.function.arguments),
-      answer: answers.get(call.id) ?? '',
-    })),
-  );
+  return calls;
 }
 
 /** The instruction of the first user message. */
@@ -65,9 +74,7 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-const NEAR = 0.075;
-
-/** Whether the perceived positions agree with a step being done. Undefined where they cannot tell. */
+/** Whether what was seen agrees with a step being done. Undefined where it cannot tell. */
 export function looksDone(
   step: GoalStep,
   object: SeenObject | undefined,
@@ -77,12 +84,11 @@ export function looksDone(
   if (step.kind === 'open' || step.kind === 'close')
     return target.open === undefined ? undefined : target.open === (step.kind === 'open');
   if (!object) return undefined;
+  if (step.kind !== 'beside')
+    return object.support?.how === (step.kind === 'inside' ? 'in' : 'on') && object.support.name === target.name;
+  if (object.held || object.support) return false;
   const dx = object.position[0] - target.position[0];
   const dy = object.position[1] - target.position[1];
-  if (step.kind === 'beside') {
-    const along = step.side === 'left' ? dy : step.side === 'right' ? -dy : step.side === 'front' ? -dx : dx;
-    return along > 0.03 && Math.hypot(dx, dy) < 0.3 && object.position[2] < 0.15;
-  }
-  const reach = target.kind === 'cabinet' || target.kind === 'drawer' ? 0.13 : target.kind === 'basket' ? 0.1 : NEAR;
-  return Math.hypot(dx, dy) < reach;
+  const [along, across] = { left: [dy, dx], right: [-dy, dx], front: [-dx, dy], behind: [dx, dy] }[step.side!];
+  return along > 0.05 && along < 0.26 && Math.abs(across) < 0.07;
 }

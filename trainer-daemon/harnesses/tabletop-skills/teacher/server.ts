@@ -1,16 +1,22 @@
 /** The scripted expert behind a chat-completions endpoint, so that it is reached like any served model. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { chatRequestSchema } from '../../../../protocol/chat.ts';
 import { sha256 } from '../../../../protocol/random.ts';
 import type { ChatMessage } from '../model-client.ts';
 import { answerAsExpert } from './expert.ts';
+import type { Style } from './style.ts';
 
 export const TEACHER_MODEL = 'tabletop-expert';
 const LARGEST_BODY = 32 * 1024 * 1024;
 
-/** Starts the server on a free loopback port. */
-export async function startTeacher(): Promise<{ url: string; server: Server }> {
+/**
+ * Starts the server on a free loopback port.
+ * @param style of every episode; by default each episode has its own.
+ */
+export async function startTeacher(style?: Style): Promise<{ url: string; server: Server }> {
   const server = createServer((request, response) => {
-    handle(request, response).catch((error: Error) => fail(response, 500, error.message));
+    handle(request, response, style).catch((error: Error) => fail(response, 500, error.message));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -18,7 +24,7 @@ export async function startTeacher(): Promise<{ url: string; server: Server }> {
   return { url: `http://127.0.0.1:${address.port}/v1`, server };
 }
 
-async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(request: IncomingMessage, response: ServerResponse, style: Style | undefined): Promise<void> {
   if (request.method === 'GET' && request.url === '/v1/models') {
     send(response, 200, {
       object: 'list',
@@ -30,16 +36,18 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     return fail(response, 404, 'no such endpoint');
   const body = await read(request);
   if (body === undefined) return fail(response, 413, 'the request is too large');
-  let parsed: { messages?: unknown; stream?: unknown };
+  let json: unknown;
   try {
-    parsed = JSON.parse(body);
+    json = JSON.parse(body);
   } catch {
     return fail(response, 400, 'the request is not JSON');
   }
-  if (!Array.isArray(parsed.messages) || parsed.messages.length === 0)
-    return fail(response, 400, 'messages is missing');
+  const checked = chatRequestSchema.safeParse(json);
+  if (!checked.success) return fail(response, 400, z.prettifyError(checked.error));
+  const parsed: typeof checked.data & { seed?: unknown } = checked.data;
   const messages = parsed.messages as ChatMessage[];
-  const answer = answerAsExpert(messages);
+  const seed = typeof parsed.seed === 'number' ? parsed.seed : undefined;
+  const answer = answerAsExpert(messages, seed, style);
   // The id follows from the transcript, so that the same request gets the same reply.
   const mark = sha256(JSON.stringify(messages)).slice(0, 16);
   const message = {

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import {
+  describeDetections,
+  describeSkill,
+  named,
+} from '../../../../trainer-daemon/harnesses/tabletop-skills/observations.ts';
+import { readDetections } from '../../../../trainer-daemon/harnesses/tabletop-skills/teacher/reading.ts';
+import { detection } from './detections.ts';
+
+describe('names', () => {
+  it('count everything from left to right, so that a kind alone does not give its name', () => {
+    const seen = [
+      detection('cube', 'red', 0.4, -0.1),
+      detection('plate', '', 0.5, 0.3),
+      detection('bowl', 'black', 0.5, 0),
+    ];
+    expect(named(seen).map(({ name }) => name)).toEqual(['plate_1', 'bowl_2', 'cube_3']);
+    expect(seen.map(({ name }) => name)).toEqual(['cube', 'plate', 'bowl']);
+  });
+});
+
+describe('observations', () => {
+  it('tell colour, name and place in centimetres', () => {
+    const seen = named([detection('cube', 'red', 0.404, -0.002), detection('drawer', '', 0.5, -0.42, { open: false })]);
+    expect(describeDetections(seen)).toBe('red cube_1 at 40,0\ndrawer_2 closed at 50,-42');
+  });
+
+  it('tell the two nearest others of things that look alike, nearest first', () => {
+    const seen = named([
+      detection('bowl', 'black', 0.44, 0.12),
+      detection('bowl', 'black', 0.44, -0.3),
+      detection('plate', '', 0.44, -0.05),
+      detection('can', 'red', 0.66, 0.12),
+    ]);
+    expect(describeDetections(seen)).toBe(
+      [
+        'black bowl_1 at 44,12 near plate_3 17, can_2 22',
+        'red can_2 at 66,12',
+        'plate_3 at 44,-5',
+        'black bowl_4 at 44,-30 near plate_3 25, can_2 47',
+      ].join('\n'),
+    );
+  });
+
+  it('tell what a thing is in or on, from heights and footprints', () => {
+    const plate = detection('plate', '', 0.5, 0.2, { size: [0.17, 0.17, 0.012] });
+    const bowl = detection('bowl', 'black', 0.5, 0.19, { size: [0.117, 0.117, 0.052], bottom: 0.012 });
+    const inBowl = detection('cube', 'red', 0.51, 0.2, { bottom: 0.02 });
+    const basket = detection('basket', '', 0.5, -0.2, { size: [0.193, 0.166, 0.07], yaw: 0.1 });
+    const inBasket = detection('can', 'green', 0.55, -0.18, { size: [0.056, 0.056, 0.1], bottom: 0.01 });
+    const below = detection('cube', 'blue', 0.4, 0);
+    const stacked = detection('cube', 'yellow', 0.41, 0.01, { bottom: 0.038 });
+    const besidePlate = detection('box', 'blue', 0.62, 0.2);
+    const all = [plate, bowl, inBowl, basket, inBasket, below, stacked, besidePlate];
+    const places = readDetections(describeDetections(named(all))).map((o) => [
+      `${o.colour} ${o.kind}`.trim(),
+      o.support ? `${o.support.how} ${o.support.name.split('_')[0]}` : 'table',
+    ]);
+    expect(Object.fromEntries(places)).toEqual({
+      plate: 'table',
+      'black bowl': 'on plate',
+      'red cube': 'in bowl',
+      basket: 'table',
+      'green can': 'in basket',
+      'blue cube': 'table',
+      'yellow cube': 'on cube',
+      'blue box': 'table',
+    });
+  });
+
+  it('do not call a thing that leans on a bowl from outside its content', () => {
+    const bowl = detection('bowl', 'black', 0.5, 0, { size: [0.117, 0.117, 0.052] });
+    const leaning = detection('cube', 'red', 0.5, 0.055, { bottom: 0.02 });
+    expect(describeDetections(named([bowl, leaning]))).not.toContain(' in ');
+  });
+
+  it('call held what hangs between the fingers, and only while they hold', () => {
+    const seen = named([detection('cube', 'red', 0.5, 0, { bottom: 0.2 })]);
+    expect(describeDetections(seen, [0.51, 0.01, 0.22])).toBe('red cube_1 at 50,0 held');
+    expect(describeDetections(seen)).toBe('red cube_1 at 50,0');
+  });
+
+  it('are read back as they were written', () => {
+    const text = 'plate_1 at 44,15\nred cube_2 at 30,0 held\nblue cube_3 at 43,14 on plate_1\ndrawer_4 open at 50,-28';
+    expect(readDetections(text)).toEqual([
+      { name: 'plate_1', kind: 'plate', colour: '', position: [0.44, 0.15, 0] },
+      { name: 'cube_2', kind: 'cube', colour: 'red', position: [0.3, 0, 0], held: true },
+      {
+        name: 'cube_3',
+        kind: 'cube',
+        colour: 'blue',
+        position: [0.43, 0.14, 0],
+        support: { how: 'on', name: 'plate_1' },
+      },
+      { name: 'drawer_4', kind: 'drawer', colour: '', position: [0.5, -0.28, 0], open: true },
+    ]);
+    expect(readDetections('nothing seen')).toEqual([]);
+    expect(describeDetections([])).toBe('nothing seen');
+  });
+
+  it('never say whether the task is solved', () => {
+    expect(
+      describeSkill({ ok: true, code: 'placed', gripperOpening: 0.08, holding: false, tcp: [0, 0, 0], seconds: 1 }),
+    ).toBe('placed; gripper empty');
+  });
+});
