@@ -1,0 +1,115 @@
+/** `check-adapter ADAPTER OUTPUT_DIR...`: what an adapter makes of episodes that have been played already. */
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import type { CheckedOutput } from '../../trainer-daemon/rollouts/check-adapter.ts';
+import { CommandError, EXIT } from '../exit.ts';
+import { plural } from '../output/format.ts';
+import { table } from '../output/table.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+export function checkAdapterCommand(terminal: Terminal): Command {
+  return new Command('check-adapter')
+    .description('load an adapter and try its outcome() on the output folders of earlier episodes')
+    .argument('<adapter>', 'a shipped name, or the path of an adapter file')
+    .argument('[output...]', "output folders of episodes (a run's episode records name them)")
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nNothing is played. Exit code 1 when an output folder has a problem, 2 when the adapter\ncannot be loaded.',
+    )
+    .action(async (reference: string, outputs: string[], options: { json?: boolean }) => {
+      const { loadAdapter } = await import('../../trainer-daemon/rollouts/adapter.ts');
+      const { checkAdapter } = await import('../../trainer-daemon/rollouts/check-adapter.ts');
+      const adapter = await loadAdapter(reference, process.cwd()).catch((error: Error) => {
+        throw new CommandError(error.message, EXIT.usage);
+      });
+      try {
+        const tasks = await adapter.tasks();
+        const checked = await checkAdapter(
+          adapter,
+          outputs.map((output) => resolve(output)),
+        );
+        const remarks = checked.map((one) => one.problem ?? remark(one, tasks));
+        const failed = checked.some((one) => one.problem !== null);
+        if (failed) terminal.exitCode = EXIT.failed;
+        if (options.json) {
+          const { name, file, sha256, hasScriptedTeacher } = adapter;
+          terminal.out(
+            JSON.stringify(
+              {
+                ok: !failed,
+                adapter: { name, file, sha256, hasScriptedTeacher, tasks },
+                outputs: checked.map((one, i) => ({ ...one, remark: one.problem === null ? remarks[i] : null })),
+              },
+              null,
+              2,
+            ),
+          );
+          return;
+        }
+        const suites = Object.entries(tasks).map(([suite, instructions]) => `${suite} (${instructions.length})`);
+        terminal.out(`adapter ${terminal.paint.bold(adapter.name)} in ${adapter.file}`);
+        terminal.out(suites.length > 0 ? `suites and their tasks: ${suites.join(', ')}` : 'it lists no suites');
+        terminal.out(adapter.hasScriptedTeacher ? 'it ships a scripted teacher' : 'it ships no scripted teacher');
+        if (checked.length > 0) terminal.out(outcomeTable(terminal, outputs, checked, remarks));
+        terminal.out(
+          failed
+            ? terminal.paint.red(
+                `${plural(checked.filter((one) => one.problem !== null).length, 'output folder')} with a problem`,
+              )
+            : terminal.paint.green(`${plural(checked.length, 'output folder')} checked: no problems`),
+        );
+      } finally {
+        await adapter.close();
+      }
+    });
+}
+
+/** What is worth a second look though nothing is wrong. */
+function remark(checked: CheckedOutput, tasks: Record<string, string[]>): string {
+  const { outcome, known } = checked;
+  if (!outcome) return '';
+  const remarks: string[] = [];
+  if (!known) remarks.push('no episode.json: task, init and attempt could not be compared');
+  else {
+    const slash = outcome.task.lastIndexOf('/');
+    const instructions = tasks[outcome.task.slice(0, slash)];
+    if (Object.keys(tasks).length > 0 && instructions?.[Number(outcome.task.slice(slash + 1))] === undefined)
+      remarks.push(`the adapter lists no task ${outcome.task}`);
+  }
+  if (!outcome.valid)
+    remarks.push(outcome.invalidReason ? `invalid: ${outcome.invalidReason}` : 'invalid without a reason');
+  if (outcome.valid && outcome.reward !== 0 && outcome.reward !== 1)
+    remarks.push('a reward other than 0 or 1 counts as success when it is above 0');
+  return remarks.join('; ');
+}
+
+function outcomeTable(terminal: Terminal, outputs: string[], checked: CheckedOutput[], remarks: string[]): string {
+  return table(
+    terminal,
+    [
+      { title: 'Output', wrap: true },
+      { title: 'Task', wrap: true },
+      { title: 'Init', align: 'right' },
+      { title: 'Attempt', align: 'right' },
+      { title: 'Reward', align: 'right' },
+      { title: 'Valid' },
+      { title: 'Remark', wrap: true },
+    ],
+    checked.map((one, i) => {
+      const outcome = one.outcome;
+      const text = one.problem !== null ? terminal.paint.red(remarks[i]) : remarks[i];
+      return outcome
+        ? [
+            outputs[i],
+            one.known ? outcome.task : '-',
+            one.known ? String(outcome.init) : '-',
+            one.known ? String(outcome.attempt) : '-',
+            String(outcome.reward),
+            outcome.valid ? 'yes' : 'no',
+            text,
+          ]
+        : [outputs[i], '-', '-', '-', '-', '-', text];
+    }),
+  );
+}
