@@ -35,3 +35,16 @@ export function onInterrupt(wish: StopWish, tell: (text: string) => void): { rel
     },
   };
 }
+
+/** Resolves at the first Ctrl-C or request to end; a second Ctrl-C leaves at once. */
+export function untilInterrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const end = () => {
+      if (asked) process.exit(EXIT.interrupted);
+      asked = true;
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  });
+}

@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../trainer-daemon/bundles.ts';
+import { checkAdapterCommand } from './commands/check-adapter.ts';
+import { compareCommand } from './commands/compare.ts';
+import { doctorCommand, doctorProbeCommand } from './commands/doctor.ts';
+import { proxyCommand } from './commands/proxy.ts';
+import { reportCommand } from './commands/report.ts';
+import { samplesCommand } from './commands/samples.ts';
 import { schemaCommand } from './commands/schema.ts';
+import { serveCommand } from './commands/serve.ts';
 import { validateCommand } from './commands/validate.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -23,11 +30,23 @@ export function buildProgram(terminal: Terminal): Command {
       'after',
       '\nExit codes: 0 done, 1 findings or a failed run, 2 usage or a config with errors,\n130 interrupted and resumable. --json makes any command machine-readable.',
     );
-  for (const command of [validateCommand(terminal), schemaCommand(terminal)]) program.addCommand(command);
+  const commands = [
+    reportCommand(terminal),
+    compareCommand(terminal),
+    samplesCommand(terminal),
+    validateCommand(terminal),
+    checkAdapterCommand(terminal),
+    proxyCommand(terminal),
+    serveCommand(terminal),
+    schemaCommand(terminal),
+    doctorCommand(terminal),
+  ];
+  for (const command of commands) program.addCommand(command);
+  program.addCommand(doctorProbeCommand(terminal), { hidden: true });
   for (const command of [program, ...program.commands])
     command
       .exitOverride()
-      .configureHelp({ helpWidth: terminal.columns })
+      .configureHelp({ helpWidth: terminal.columns, subcommandTerm: (one) => one.name() })
       .configureOutput({
         writeOut: (text) => terminal.out(text.replace(/\n$/, '')),
         writeErr: (text) => terminal.err(text.replace(/\n$/, '')),

@@ -1,7 +1,8 @@
 /** `check-adapter ADAPTER OUTPUT_DIR...`: what an adapter makes of episodes that have been played already. */
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import type { CheckedOutput } from '../../trainer-daemon/rollouts/check-adapter.ts';
+import { SUCCESS_REWARD } from '../../protocol/outcome.ts';
+import type { CheckedOutput } from '../../trainer-daemon/rollouts/index.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { plural } from '../output/format.ts';
 import { table } from '../output/table.ts';
@@ -18,8 +19,7 @@ export function checkAdapterCommand(terminal: Terminal): Command {
       '\nNothing is played. Exit code 1 when an output folder has a problem, 2 when the adapter\ncannot be loaded.',
     )
     .action(async (reference: string, outputs: string[], options: { json?: boolean }) => {
-      const { loadAdapter } = await import('../../trainer-daemon/rollouts/adapter.ts');
-      const { checkAdapter } = await import('../../trainer-daemon/rollouts/check-adapter.ts');
+      const { checkAdapter, loadAdapter } = await import('../../trainer-daemon/rollouts/index.ts');
       const adapter = await loadAdapter(reference, process.cwd()).catch((error: Error) => {
         throw new CommandError(error.message, EXIT.usage);
       });
@@ -79,8 +79,8 @@ function remark(checked: CheckedOutput, tasks: Record<string, string[]>): string
   }
   if (!outcome.valid)
     remarks.push(outcome.invalidReason ? `invalid: ${outcome.invalidReason}` : 'invalid without a reason');
-  if (outcome.valid && outcome.reward !== 0 && outcome.reward !== 1)
-    remarks.push('a reward other than 0 or 1 counts as success when it is above 0');
+  if (outcome.valid && outcome.reward !== 0 && outcome.reward !== SUCCESS_REWARD)
+    remarks.push(`only a reward of ${SUCCESS_REWARD} or more counts as success`);
   return remarks.join('; ');
 }
 

@@ -96,12 +96,16 @@ async function beforeStart<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs and shows a training; prints the final table, or how to resume. */
+/**
+ * Runs and shows a training; prints the final table, or how to resume.
+ * @param command the words that go on with a stopped run, before its directory.
+ */
 export async function runTraining(
   terminal: Terminal,
   room: Pick<TrainingRoom, 'train'>,
   options: TrainOptions,
   json = false,
+  command = 'train --resume',
 ): Promise<TrainResult | undefined> {
   const stop: StopWish = { mode: 'none' };
   const presenter = runPresenter(terminal, { json, resuming: options.resume !== undefined });
@@ -130,7 +134,7 @@ export async function runTraining(
     if (result.state === 'stopped') {
       terminal.exitCode = EXIT.interrupted;
       terminal.err(
-        `stopped; to go on: ${terminal.paintErr.bold(`agentic-robo-rl train --resume ${quoted(result.directory)}`)}`,
+        `stopped; to go on: ${terminal.paintErr.bold(`agentic-robo-rl ${command} ${quoted(result.directory)}`)}`,
       );
     } else if (!json) terminal.err(`the run is in ${result.directory}`);
     return result;

@@ -1,0 +1,187 @@
+/** `report RUN`: what a run has done so far: state, policies, rounds, and the table of its evaluations. */
+import { Command } from 'commander';
+import type { JournalLine } from '../../protocol/journal.ts';
+import type { PolicyRecord, RoundSummary } from '../../protocol/records.ts';
+import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
+import { type EvaluationTable, evaluationTable } from '../../trainer-daemon/evaluation/tables.ts';
+import { duration, percent, plural, whole } from '../output/format.ts';
+import { RunStory } from '../output/run-story.ts';
+import { table } from '../output/table.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { resolveRun } from '../run-argument.ts';
+import { episodesOf, evaluationsOf, policyLabel } from '../run-evaluations.ts';
+
+interface Report {
+  directory: string;
+  name: string;
+  createdAt: string;
+  /** `unfinished` is a run in progress or one whose process was killed. */
+  state: 'finished' | 'stopped' | 'failed' | 'unfinished';
+  stages: { stage: string; seconds: number | null }[];
+  seconds: number | null;
+  warnings: string[];
+  policies: PolicyRecord[];
+  chosen: number[];
+  rounds: RoundSummary[];
+  evaluations: EvaluationTable['json'] | null;
+  /** What could not be read. */
+  damaged: string[];
+}
+
+export function reportCommand(terminal: Terminal): Command {
+  return new Command('report')
+    .description('summarise a run: its state, policies, rounds and evaluations')
+    .argument('<run>', 'run directory, or its name in runs/')
+    .option('--json', 'print one JSON document')
+    .action(async (named: string, options: { json?: boolean }) => {
+      const recording = await openRecording(resolveRun(named));
+      try {
+        const { report, last, evaluationText } = await gather(recording);
+        if (options.json) terminal.out(JSON.stringify(report, null, 2));
+        else print(terminal, report, last, evaluationText);
+      } finally {
+        await recording.close();
+      }
+    });
+}
+
+async function gather(recording: Recording): Promise<{ report: Report; last?: JournalLine; evaluationText?: string }> {
+  const damaged: string[] = [];
+  const note = (text: string) => damaged.push(text);
+  const lines: JournalLine[] = [];
+  for await (const line of await recording.journal()) {
+    if (isDamaged(line)) note(`journal.jsonl, line ${line.line}: ${line.damaged}`);
+    else lines.push(line);
+  }
+  const policies: PolicyRecord[] = [];
+  for (const policy of await recording.policies()) {
+    if (isDamaged(policy)) note(policy.damaged);
+    else policies.push(policy);
+  }
+  const rounds: RoundSummary[] = [];
+  for (const name of (await recording.sections()).rounds) {
+    const summary = await recording.roundSummary(Number(name.split('/')[1]));
+    if (summary && isDamaged(summary)) note(`${name}/summary.json: ${summary.damaged}`);
+    else if (summary) rounds.push(summary);
+  }
+  const rows = [];
+  for (const evaluation of await evaluationsOf(recording, note)) {
+    if (evaluation.kind !== 'evaluation') continue;
+    const episodes = await episodesOf(recording, `evaluations/${evaluation.id}`, note);
+    rows.push({ label: policyLabel(evaluation.policyVersion, policies), episodes });
+  }
+  const evaluations = rows.length > 0 ? evaluationTable(rows) : undefined;
+  return {
+    last: lines.at(-1),
+    evaluationText: evaluations?.text,
+    report: {
+      directory: recording.directory,
+      name: recording.info.name,
+      createdAt: recording.info.createdAt,
+      ...history(lines),
+      policies,
+      rounds,
+      evaluations: evaluations?.json ?? null,
+      damaged,
+    },
+  };
+}
+
+function history(lines: JournalLine[]): Pick<Report, 'state' | 'stages' | 'seconds' | 'warnings' | 'chosen'> {
+  const state = { 'run-finished': 'finished', 'run-stopped': 'stopped', 'run-failed': 'failed' } as const;
+  const last = lines.at(-1)?.event.type ?? '';
+  const stages = new Map<string, number | null>();
+  const warnings: string[] = [];
+  const chosen: number[] = [];
+  // A run may have been resumed: the time between two of its lives does not count.
+  let seconds = 0;
+  let before: number | undefined;
+  for (const { at, event } of lines) {
+    const now = Date.parse(at);
+    if (before !== undefined && event.type !== 'run-resumed') seconds += Math.max(0, now - before) / 1000;
+    before = now;
+    if (event.type === 'stage-started' && !stages.has(event.stage)) stages.set(event.stage, null);
+    if (event.type === 'stage-finished') stages.set(event.stage, event.seconds);
+    if (event.type === 'warning') warnings.push(event.message);
+    if (event.type === 'checkpoint-chosen') chosen.push(event.policyVersion);
+  }
+  return {
+    state: last in state ? state[last as keyof typeof state] : 'unfinished',
+    stages: [...stages].map(([stage, took]) => ({ stage, seconds: took })),
+    seconds: lines.length > 1 ? seconds : null,
+    warnings,
+    chosen,
+  };
+}
+
+function print(terminal: Terminal, report: Report, last: JournalLine | undefined, evaluationText?: string): void {
+  const { paint } = terminal;
+  const colour = { finished: paint.green, stopped: paint.yellow, failed: paint.red, unfinished: paint.yellow };
+  terminal.out(
+    `${paint.bold(report.name)}: ${colour[report.state](report.state)}${report.seconds === null ? '' : `, ${duration(report.seconds)} at work`}`,
+  );
+  terminal.out(`${report.directory}, created ${report.createdAt}`);
+  const stages = report.stages.map(
+    ({ stage, seconds }) => `${stage} ${seconds === null ? '(not done)' : duration(seconds)}`,
+  );
+  if (stages.length > 0) terminal.out(`stages: ${stages.join(', ')}`);
+  if (report.state !== 'finished' && last) {
+    const told = new RunStory().tell(last.event)?.text ?? last.event.type;
+    terminal.out(`last entry, ${last.at}: ${told}`);
+  }
+  if (report.policies.length > 0) terminal.out(`\n${policyTable(terminal, report)}`);
+  if (report.rounds.length > 0) terminal.out(`\n${roundTable(terminal, report.rounds)}`);
+  if (evaluationText !== undefined) terminal.out(`\nHeld-out states\n${evaluationText}`);
+  const shown = [...new Set(report.warnings)];
+  for (const warning of shown.slice(0, 10)) terminal.err(`${terminal.paintErr.yellow('warning')}: ${warning}`);
+  if (shown.length > 10) terminal.err(`and ${plural(shown.length - 10, 'further warning')}; --json holds all`);
+  for (const problem of report.damaged) terminal.err(`${terminal.paintErr.red('damaged')}: ${problem}`);
+}
+
+function policyTable(terminal: Terminal, report: Report): string {
+  return table(
+    terminal,
+    [
+      { title: 'Policy' },
+      { title: 'From' },
+      { title: 'Steps', align: 'right' },
+      { title: 'Validation', align: 'right' },
+      { title: '' },
+    ],
+    report.policies.map((policy) => [
+      `v${policy.version}`,
+      policyLabel(policy.version, report.policies),
+      whole(policy.step),
+      policy.validation
+        ? `${policy.validation.successes}/${policy.validation.episodes} ${percent(policy.validation.successes, policy.validation.episodes)}`
+        : '-',
+      report.chosen.includes(policy.version) ? 'chosen' : '',
+    ]),
+  );
+}
+
+function roundTable(terminal: Terminal, rounds: RoundSummary[]): string {
+  return table(
+    terminal,
+    [
+      { title: 'Round', align: 'right' },
+      { title: 'Episodes', align: 'right' },
+      { title: 'Invalid', align: 'right' },
+      { title: 'Solved', align: 'right' },
+      { title: 'Groups*', align: 'right' },
+      { title: 'Selected', align: 'right' },
+      { title: 'Steps', align: 'right' },
+      { title: 'Time', align: 'right' },
+    ],
+    rounds.map((round) => [
+      String(round.round),
+      whole(round.episodes),
+      whole(round.invalid),
+      percent(round.successes, round.episodes - round.invalid),
+      whole(round.groupsWithSignal),
+      whole(round.selected),
+      whole(round.optimizerSteps),
+      duration(round.seconds.collect + round.seconds.samples + round.seconds.update),
+    ]),
+  ).concat('\n* groups with unequal rewards: only they teach anything');
+}

@@ -1,0 +1,133 @@
+/** `samples RUN --round N`: which calls of a round are trained on, and why the others are not. */
+import { Command } from 'commander';
+import type { SampleRecord } from '../../protocol/records.ts';
+import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
+import { CommandError } from '../exit.ts';
+import { percent, plural, whole } from '../output/format.ts';
+import { table } from '../output/table.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { resolveRun } from '../run-argument.ts';
+import { parseCount } from './train.ts';
+
+interface SamplesArguments {
+  round?: number;
+  status?: string;
+  episode?: string;
+  limit: number;
+  json?: boolean;
+}
+
+/** What each status means to a reader. */
+const MEANING: Record<string, string> = {
+  selected: 'trained on',
+  'not-selected': 'eligible, but the choice fell on others of its episode',
+  ineligible: 'may not be trained on',
+  'zero-weight': 'trained on it would change nothing, or must not',
+};
+
+export function samplesCommand(terminal: Terminal): Command {
+  return new Command('samples')
+    .description('show how the calls of a round became samples: counts by reason, then the samples')
+    .argument('<run>', 'run directory, or its name in runs/')
+    .option('--round <n>', 'which round (default: the last that has samples)', parseCount)
+    .option('--status <text>', 'only samples whose status begins with this, such as selected or zero-weight')
+    .option('--episode <id>', 'only samples of this episode')
+    .option('--limit <n>', 'samples in the table, 0 for all', parseCount, 20)
+    .option('--json', 'JSON Lines: every sample record')
+    .action(async (named: string, options: SamplesArguments) => {
+      const recording = await openRecording(resolveRun(named));
+      try {
+        await showSamples(terminal, recording, options);
+      } finally {
+        await recording.close();
+      }
+    });
+}
+
+async function showSamples(terminal: Terminal, recording: Recording, options: SamplesArguments): Promise<void> {
+  const round = options.round ?? (await lastRound(recording));
+  const index = await recording.samples(round);
+  if (index.length === 0) {
+    const rounds = (await recording.sections()).rounds.map((name) => Number(name.split('/')[1]));
+    throw new CommandError(
+      `round ${round} has no samples${rounds.length > 0 ? `; rounds on disk: ${rounds.join(', ')}` : '; this run has no rounds yet'}`,
+    );
+  }
+  const counts = new Map<string, number>();
+  const chosen: SampleRecord[] = [];
+  let all = 0;
+  for await (const record of index) {
+    if (isDamaged(record)) {
+      terminal.err(`${index.path}, line ${record.line}: ${record.damaged}`);
+      continue;
+    }
+    all++;
+    counts.set(record.status, (counts.get(record.status) ?? 0) + 1);
+    if (options.status !== undefined && !record.status.startsWith(options.status)) continue;
+    if (options.episode !== undefined && record.episode !== options.episode) continue;
+    if (options.json) terminal.out(JSON.stringify(record));
+    else if (options.limit === 0 || chosen.length < options.limit) chosen.push(record);
+  }
+  if (options.json) return;
+
+  const summary = await recording.roundSummary(round);
+  if (summary && !isDamaged(summary)) {
+    const valid = summary.episodes - summary.invalid;
+    terminal.out(
+      `round ${round} under policy v${summary.policyVersion}: ${plural(summary.episodes, 'episode')}, ${percent(summary.successes, valid)} solved, ${plural(summary.groupsWithSignal, 'group')} with unequal rewards`,
+    );
+  } else terminal.out(`round ${round}: not finished yet`);
+  const rows = [...counts].sort((a, b) => b[1] - a[1]);
+  terminal.out(
+    table(
+      terminal,
+      [
+        { title: 'Status' },
+        { title: 'Calls', align: 'right' },
+        { title: 'Share', align: 'right' },
+        { title: 'Meaning', wrap: true },
+      ],
+      [
+        ...rows.map(([status, count]) => [status, whole(count), percent(count, all), MEANING[status.split(':')[0]]]),
+        ['all', whole(all), '', ''],
+      ],
+    ),
+  );
+  if (chosen.length === 0) {
+    terminal.out('no sample is like that');
+    return;
+  }
+  terminal.out(
+    table(
+      terminal,
+      [
+        { title: 'Call', wrap: true },
+        { title: 'Advantage', align: 'right' },
+        { title: 'u', align: 'right' },
+        { title: 'Prompt', align: 'right' },
+        { title: 'Response', align: 'right' },
+        { title: 'Status', wrap: true },
+      ],
+      chosen.map((sample) => [
+        sample.call,
+        sample.advantage === null ? '-' : sample.advantage.toFixed(3),
+        sample.u === null ? '-' : sample.u.toFixed(3),
+        sample.promptLength === null ? '-' : whole(sample.promptLength),
+        sample.responseLength === null ? '-' : whole(sample.responseLength),
+        sample.status,
+      ]),
+    ),
+  );
+  const filtered = options.status !== undefined || options.episode !== undefined;
+  if (!filtered && chosen.length < all)
+    terminal.out(terminal.paint.dim(`${plural(all - chosen.length, 'more sample')}: --limit 0 shows all`));
+}
+
+async function lastRound(recording: Recording): Promise<number> {
+  const { rounds } = await recording.sections();
+  for (const name of rounds.toReversed()) {
+    const round = Number(name.split('/')[1]);
+    if ((await recording.samples(round)).length > 0) return round;
+  }
+  return rounds.length > 0 ? Number(rounds.at(-1)?.split('/')[1]) : 1;
+}
