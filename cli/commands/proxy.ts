@@ -143,9 +143,11 @@ async function record(terminal: Terminal, options: ProxyArguments): Promise<void
     : undefined;
   const baseUrl = front?.baseUrl ?? `${proxy.url}/v1`;
   const key = front?.key ?? always?.episode.key ?? '';
+  // Listened for before anybody is told that it works: whoever reads the address may end it at once.
+  const interrupted = untilInterrupted();
   announce(terminal, options, { baseUrl, key, directory, upstream });
   try {
-    await untilInterrupted();
+    await interrupted;
   } finally {
     await front?.close();
     await always?.end();

@@ -120,7 +120,7 @@ function print(terminal: Terminal, report: Report, last: JournalLine | undefined
   terminal.out(
     `${paint.bold(report.name)}: ${colour[report.state](report.state)}${report.seconds === null ? '' : `, ${duration(report.seconds)} at work`}`,
   );
-  terminal.out(`${report.directory}, created ${report.createdAt}`);
+  terminal.out(`created ${report.createdAt} in ${report.directory}`);
   const stages = report.stages.map(
     ({ stage, seconds }) => `${stage} ${seconds === null ? '(not done)' : duration(seconds)}`,
   );
@@ -168,7 +168,7 @@ function roundTable(terminal: Terminal, rounds: RoundSummary[]): string {
       { title: 'Episodes', align: 'right' },
       { title: 'Invalid', align: 'right' },
       { title: 'Solved', align: 'right' },
-      { title: 'Groups*', align: 'right' },
+      { title: 'Uneven', align: 'right' },
       { title: 'Selected', align: 'right' },
       { title: 'Steps', align: 'right' },
       { title: 'Time', align: 'right' },
@@ -183,5 +183,5 @@ function roundTable(terminal: Terminal, rounds: RoundSummary[]): string {
       whole(round.optimizerSteps),
       duration(round.seconds.collect + round.seconds.samples + round.seconds.update),
     ]),
-  ).concat('\n* groups with unequal rewards: only they teach anything');
+  ).concat('\nUneven: groups with unequal rewards; only they teach anything');
 }

@@ -74,7 +74,7 @@ async function showSamples(terminal: Terminal, recording: Recording, options: Sa
   if (summary && !isDamaged(summary)) {
     const valid = summary.episodes - summary.invalid;
     terminal.out(
-      `round ${round} under policy v${summary.policyVersion}: ${plural(summary.episodes, 'episode')}, ${percent(summary.successes, valid)} solved, ${plural(summary.groupsWithSignal, 'group')} with unequal rewards`,
+      `round ${round} under policy v${summary.policyVersion}: ${plural(summary.episodes, 'episode')}, ${percent(summary.successes, valid)} solved,\n${plural(summary.groupsWithSignal, 'group')} with unequal rewards`,
     );
   } else terminal.out(`round ${round}: not finished yet`);
   const rows = [...counts].sort((a, b) => b[1] - a[1]);

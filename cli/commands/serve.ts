@@ -57,6 +57,7 @@ export function serveCommand(terminal: Terminal): Command {
       }).catch((error: Error) => {
         throw new CommandError(error.message);
       });
+      const interrupted = untilInterrupted();
       try {
         const { parameters, context, maxBatch } = await server.stats();
         if (options.json)
@@ -68,7 +69,7 @@ export function serveCommand(terminal: Terminal): Command {
           );
           terminal.out('it reads text only: images are shown to it as a placeholder; Ctrl-C ends it');
         }
-        await untilInterrupted();
+        await interrupted;
       } finally {
         await server.close();
       }

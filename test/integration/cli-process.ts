@@ -1,0 +1,65 @@
+/** The built command line as a child process, for tests. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { bundlePath } from '../../trainer-daemon/bundles.ts';
+
+export interface Ended {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs a command to its end. */
+export function cli(folder: string, words: string[], env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((done) => {
+    const options = { cwd: folder, maxBuffer: 1e8, env: { ...process.env, ...env } };
+    execFile(process.execPath, [bundlePath('cli'), ...words], options, (error, out, err) => {
+      done({ code: error ? Number(error.code ?? -1) : 0, out, err });
+    });
+  });
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** Resolves with the first line of standard output that matches. */
+  line(pattern: RegExp): Promise<string>;
+  /** Sends a signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+/** Starts a command that runs until it is told to end. */
+export function startCli(folder: string, words: string[], env: Record<string, string> = {}): Running {
+  const child = spawn(process.execPath, [bundlePath('cli'), ...words], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  });
+  let out = '';
+  let err = '';
+  const watchers = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+    for (const look of watchers) look();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const closed = new Promise<number>((done) => child.on('close', (code) => done(code ?? -1)));
+  return {
+    child,
+    line: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = out.split('\n').find((line) => pattern.test(line));
+          if (found === undefined) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        closed.then(() => reject(new Error(`the command ended first: ${out}${err}`)));
+        look();
+      }),
+    async end(signal) {
+      child.kill(signal);
+      return { code: await closed, out, err };
+    },
+  };
+}

@@ -1,0 +1,187 @@
+/** Commands that serve until they are told to end: `proxy` and `serve`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isDamaged, openRecording } from '../../recordings/index.ts';
+import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
+import { type ChatServer, startChatServer } from './chat-server.ts';
+import { cli, startCli } from './cli-process.ts';
+
+let folder: string;
+let upstream: ChatServer;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'arrl servers ü-'));
+  upstream = await startChatServer((request) => ({ content: `you said ${request.messages.length}` }));
+});
+afterAll(async () => {
+  await upstream.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Listening {
+  baseUrl: string;
+  apiKey: string;
+  directory: string;
+}
+
+/** One chat request over an agent of its own, so that tests decide which requests share a connection. */
+function ask(
+  at: Pick<Listening, 'baseUrl' | 'apiKey'>,
+  text: string,
+  agent: Agent,
+): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      `${at.baseUrl}/chat/completions`,
+      { method: 'POST', agent, headers: { authorization: `Bearer ${at.apiKey}`, 'content-type': 'application/json' } },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          body += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+      },
+    );
+    request.on('error', reject);
+    request.end(JSON.stringify({ model: 'any', messages: [{ role: 'user', content: text }], temperature: 0.3 }));
+  });
+}
+
+const options = (record: string, ...more: string[]) => [
+  'proxy',
+  '--upstream',
+  upstream.url,
+  '--model',
+  'big',
+  '--record',
+  record,
+  '--json',
+  ...more,
+];
+
+describe('proxy', () => {
+  it('records one episode, tells the calls as they come, and sums up at Ctrl-C', async () => {
+    const running = startCli(folder, options('one', '--temperature', '0.7', '--api-key-environment', 'UP_KEY'), {
+      UP_KEY: 'upstream-secret',
+    });
+    const at = JSON.parse(await running.line(/"listening"/)) as Listening;
+    const agent = new Agent({ keepAlive: true });
+    expect((await ask(at, 'hello', agent)).body).toContain('you said 1');
+    expect((await ask({ ...at, apiKey: 'x'.repeat(64) }, 'hello', agent)).status).toBe(401);
+    await ask(at, 'again', agent);
+    await running.line(/"turn":1/);
+    const { code, out, err } = await running.end('SIGINT');
+    agent.destroy();
+    expect([code, err]).toEqual([0, '']);
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      kind: 'summary',
+      episodes: 1,
+      calls: 2,
+      byStatus: { complete: 2 },
+      lost: 0,
+    });
+    expect(out).not.toContain('upstream-secret');
+    expect(upstream.requests.at(-1)).toMatchObject({
+      authorization: 'Bearer upstream-secret',
+      body: { model: 'big', temperature: 0.7 },
+    });
+
+    const recording = await openRecording(join(folder, 'one'));
+    const calls = await recording.calls('evaluations/recorded');
+    const call = await calls.get(0);
+    if (isDamaged(call)) throw new Error(call.damaged);
+    expect([call.samplingAsked.temperature, call.samplingSent.temperature]).toEqual([0.3, 0.7]);
+    const resolved = await recording.resolveCall(call);
+    expect(isDamaged(resolved) ? null : resolved.request.messages).toEqual([{ role: 'user', content: 'hello' }]);
+    const episodes = await recording.episodes('evaluations/recorded');
+    expect(await episodes.get(0)).toMatchObject({
+      valid: false,
+      turns: 2,
+      invalidReason: 'recorded without an adapter: no outcome',
+    });
+    await recording.close();
+  });
+
+  it('makes every connection an episode, all under one key', async () => {
+    const running = startCli(folder, options('many', '--new-episode-per', 'connection'));
+    const at = JSON.parse(await running.line(/"listening"/)) as Listening;
+    const first = new Agent({ keepAlive: true, maxSockets: 1 });
+    await ask(at, 'a', first);
+    await ask(at, 'b', first);
+    const second = new Agent({ keepAlive: true, maxSockets: 1 });
+    await ask(at, 'c', second);
+    expect((await ask({ ...at, apiKey: 'wrong' }, 'd', second)).status).toBe(401);
+    first.destroy();
+    const { code, out } = await running.end('SIGTERM');
+    second.destroy();
+    expect(code).toBe(0);
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({ episodes: 2, calls: 3 });
+    const recording = await openRecording(join(folder, 'many'));
+    const turns: number[] = [];
+    for await (const episode of await recording.episodes('evaluations/recorded'))
+      if (!isDamaged(episode)) turns.push(episode.turns);
+    expect(turns.sort()).toEqual([1, 2]);
+    await recording.close();
+  });
+
+  it('prints what a shell can take over, and refuses a folder that holds something', async () => {
+    const running = startCli(
+      folder,
+      options('shell').filter((word) => word !== '--json'),
+    );
+    const base = await running.line(/^export OPENAI_BASE_URL=/);
+    expect(base).toMatch(/^export OPENAI_BASE_URL=http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(await running.line(/^export OPENAI_API_KEY=/)).toMatch(/^export OPENAI_API_KEY=[0-9a-f]{64}$/);
+    const { out } = await running.end('SIGINT');
+    expect(out).toContain('1 episode, 0 calls in');
+    const again = await cli(folder, options('shell'));
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('holds a run already')]);
+  });
+
+  it.each([
+    [['--kind', 'vllmm'], 'Allowed choices are vllm, openai, embedded'],
+    [['--temperature', 'hot'], 'it must be a number from 0 to 5'],
+    [['--api-key-environment', 'NO_SUCH_VARIABLE'], 'the environment variable NO_SUCH_VARIABLE is not set'],
+    [['--upstream', 'ftp://x'], 'is not an http or https URL'],
+  ])('refuses %j', async (words, sentence) => {
+    const { code, err } = await cli(folder, options('refused', ...words));
+    expect([code, err]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+});
+
+describe('serve', () => {
+  beforeAll(async () => {
+    const init = { layers: 1, hidden: 32, intermediate: 48, heads: 2, kvHeads: 1, vocabulary: 300, context: 256 };
+    await initialisePlanner(join(folder, 'tiny planner'), init, ['move to the lamp'], 1);
+  });
+
+  it('answers chat completions under the key it was given, and ends at Ctrl-C', async () => {
+    const running = startCli(
+      folder,
+      ['serve', 'tiny planner', '--model', 'tiny', '--api-key-environment', 'KEY', '--json'],
+      { KEY: 'abc' },
+    );
+    const { url, context } = JSON.parse(await running.line(/"url"/)) as { url: string; context: number };
+    expect(context).toBe(256);
+    const body = JSON.stringify({
+      model: 'tiny',
+      messages: [{ role: 'user', content: 'hi' }],
+      max_tokens: 4,
+      logprobs: true,
+    });
+    const post = (key: string) =>
+      fetch(`${url}/chat/completions`, { method: 'POST', body, headers: { authorization: `Bearer ${key}` } });
+    expect((await post('wrong')).status).toBe(401);
+    const reply = (await (await post('abc')).json()) as { choices: { logprobs: { content: unknown[] } }[] };
+    expect(reply.choices[0].logprobs.content.length).toBeGreaterThan(0);
+    expect((await running.end('SIGINT')).code).toBe(0);
+  });
+
+  it('says what is wrong with a checkpoint', async () => {
+    const { code, err } = await cli(folder, ['serve', 'nowhere']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/nowhere/);
+  });
+});
