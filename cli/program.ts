@@ -6,11 +6,13 @@ import { packageRoot } from '../trainer-daemon/bundles.ts';
 import { checkAdapterCommand } from './commands/check-adapter.ts';
 import { compareCommand } from './commands/compare.ts';
 import { doctorCommand, doctorProbeCommand } from './commands/doctor.ts';
+import { evaluateCommand } from './commands/evaluate.ts';
 import { proxyCommand } from './commands/proxy.ts';
 import { reportCommand } from './commands/report.ts';
 import { samplesCommand } from './commands/samples.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
+import { trainCommand } from './commands/train.ts';
 import { validateCommand } from './commands/validate.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -30,7 +32,10 @@ export function buildProgram(terminal: Terminal): Command {
       'after',
       '\nExit codes: 0 done, 1 findings or a failed run, 2 usage or a config with errors,\n130 interrupted and resumable. --json makes any command machine-readable.',
     );
+  const training = () => import('../trainer-daemon/training/index.ts');
   const commands = [
+    trainCommand(terminal, training),
+    evaluateCommand(terminal, training),
     reportCommand(terminal),
     compareCommand(terminal),
     samplesCommand(terminal),

@@ -7,6 +7,7 @@ import { CommandError, EXIT } from '../exit.ts';
 import { plural } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { wrap } from '../output/wrap.ts';
 
 export function checkAdapterCommand(terminal: Terminal): Command {
   return new Command('check-adapter')
@@ -49,7 +50,8 @@ export function checkAdapterCommand(terminal: Terminal): Command {
         }
         const suites = Object.entries(tasks).map(([suite, instructions]) => `${suite} (${instructions.length})`);
         terminal.out(`adapter ${terminal.paint.bold(adapter.name)} in ${adapter.file}`);
-        terminal.out(suites.length > 0 ? `suites and their tasks: ${suites.join(', ')}` : 'it lists no suites');
+        const listed = suites.length > 0 ? `suites and their tasks: ${suites.join(', ')}` : 'it lists no suites';
+        terminal.out(wrap(listed, terminal.columns));
         terminal.out(adapter.hasScriptedTeacher ? 'it ships a scripted teacher' : 'it ships no scripted teacher');
         if (checked.length > 0) terminal.out(outcomeTable(terminal, outputs, checked, remarks));
         terminal.out(

@@ -4,6 +4,7 @@ import { type Check, runChecks } from '../doctor/checks.ts';
 import { PROBE_COMMAND, PROBES, type Probe, runProbe } from '../doctor/probes.ts';
 import { EXIT } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { wrap } from '../output/wrap.ts';
 
 export function doctorCommand(terminal: Terminal): Command {
   return new Command('doctor')
@@ -34,22 +35,9 @@ function checkLines(check: Check, width: number, { paint, columns }: Terminal): 
     error: paint.red('error  '),
   };
   const indent = 'warning  '.length + width + 2;
-  const text = wrapped(check.detail, columns - indent, indent);
-  const advice = check.advice
-    ? `\n${' '.repeat(indent)}${wrapped(`-> ${check.advice}`, columns - indent, indent)}`
-    : '';
+  const text = wrap(check.detail, columns - indent, indent);
+  const advice = check.advice ? `\n${' '.repeat(indent)}${wrap(`-> ${check.advice}`, columns - indent, indent)}` : '';
   return `${mark[check.state]}  ${check.name.padEnd(width)}  ${text}${advice}`;
-}
-
-/** Words broken into lines of a width; further lines begin at an indentation. Paths are never broken. */
-function wrapped(text: string, width: number, indent: number): string {
-  const lines: string[] = [''];
-  for (const word of text.split(' ')) {
-    const last = lines[lines.length - 1];
-    if (last !== '' && last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines.join(`\n${' '.repeat(indent)}`);
 }
 
 /** The hidden command that a probe's process runs. */

@@ -4,6 +4,7 @@ import type { RunForecast } from '../../trainer-daemon/training/contract.ts';
 import { bytes, plural, whole } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { wrap } from '../output/wrap.ts';
 
 /** Stages that were not asked for are left out. */
 export function showForecast(
@@ -17,7 +18,9 @@ export function showForecast(
     return;
   }
   const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
-  terminal.out(`${plural(forecast.tasks, 'task')} of ${forecast.suites.join(', ')}; nothing is written.`);
+  terminal.out(
+    wrap(`${plural(forecast.tasks, 'task')} of ${forecast.suites.join(', ')}; nothing is written.`, terminal.columns),
+  );
   terminal.out(
     table(
       terminal,

@@ -94,14 +94,20 @@ describe('validate', () => {
       'preset.yaml:4:9: error: "preset" is "capx"; it must be one of rpent, cap-x; did you mean "cap-x"?',
     ],
   ];
-  it.each(broken)('%s: place and sentence, exit 1; nothing is written', async (name, content, sentence) => {
-    write(name, content);
-    const before = readdirSync(folder).sort();
-    const checked = await cli('validate', name);
-    expect(checked.out).toContain(sentence);
-    expect(checked.code).toBe(name === 'big.yaml' ? 2 : 1);
-    expect(readdirSync(folder).sort()).toEqual(before);
-  });
+  it.each(broken)(
+    '%s: place and sentence, exit 1; train gives 2; nothing is written',
+    async (name, content, sentence) => {
+      write(name, content);
+      const before = readdirSync(folder).sort();
+      const checked = await cli('validate', name);
+      expect(checked.out).toContain(sentence);
+      expect(checked.code).toBe(name === 'big.yaml' ? 2 : 1);
+      const trained = await cli('train', name);
+      expect(trained.err).toContain(sentence);
+      expect(trained.code).toBe(2);
+      expect(readdirSync(folder).sort()).toEqual(before);
+    },
+  );
 
   it('reads UTF-16 where a byte-order mark says so', async () => {
     write('utf16.yaml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(SOUND, 'utf16le')]));
@@ -155,7 +161,7 @@ describe('schema and usage', () => {
 
   it.each([
     [['schema', 'confg'], 'did you mean "config"?'],
-    [['valdate'], 'Did you mean validate?'],
+    [['trian'], 'Did you mean train?'],
     [['validate'], "missing required argument 'file'"],
     [['validate', '--josn', 'x'], 'Did you mean --json?'],
   ])('%j is a usage error', async (words, sentence) => {
