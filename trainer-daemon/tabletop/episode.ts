@@ -163,8 +163,13 @@ export class TabletopEpisode implements Tabletop {
   private skill(name: string, run: (context: SkillContext) => SkillCode): SkillResult {
     const { sim } = this;
     const start = sim.time;
-    const code = run(this.context);
+    let code = run(this.context);
     waitForRest(sim);
+    // A load that left the fingers since must not make the hand count as full.
+    if (this.context.load && !feelsSomething(sim)) {
+      this.context.load = undefined;
+      if (code === 'held') code = 'slipped';
+    }
     sim.checkSoundness();
     this.recorder.span(name, start, sim.gripped() ?? null);
     return {

@@ -4,6 +4,8 @@
  */
 import type { Detection, SkillResult, Vec3 } from '../../tabletop/types.ts';
 
+/** A drawer seen between these, in metres out of its cabinet, is neither open nor closed. */
+const AJAR = [0.035, 0.095];
 const CONTAINERS = ['bowl', 'basket', 'drawer'];
 /** A container's floor is thin; a thing that is deeper inside than this stands in it. */
 const FLOOR = 0.05;
@@ -30,7 +32,7 @@ export function named(detections: readonly Detection[]): Detection[] {
 
 /**
  * One line an object, from left to right, x,y in centimetres:
- * `red cube_3 at 41,-2 in basket_5`, `drawer_8 closed at 50,-42`; of things that look alike and stand free also the two
+ * `red cube_3 at 41,-2 in basket_5`, `drawer_8 closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free also the two
  * nearest others with their distances: `black bowl_2 at 44,12 near plate_4 17, can_1 22`.
  * @param detections as `named` gives them.
  * @param hand where the fingers hold something, undefined while they hold nothing.
@@ -43,7 +45,7 @@ export function describeDetections(detections: readonly Detection[], hand?: Vec3
 function line(detection: Detection, all: readonly Detection[], hand: Vec3 | undefined): string {
   const [x, y] = detection.position;
   let text = detection.colour === '' ? detection.name : `${detection.colour} ${detection.name}`;
-  if (detection.open !== undefined) text += detection.open ? ' open' : ' closed';
+  if (detection.open !== undefined) text += ` ${drawerState(detection, all)}`;
   text += ` at ${cm(x)},${cm(y)}`;
   const place = placeOf(detection, all, hand);
   if (place !== '') return `${text} ${place}`;
@@ -56,6 +58,14 @@ function line(detection: Detection, all: readonly Detection[], hand: Vec3 | unde
     .slice(0, 2)
     .map((other) => `${other.name} ${cm(other.apart)}`);
   return near.length === 0 ? text : `${text} near ${near.join(', ')}`;
+}
+
+/** How far a drawer stands out of its cabinet, as both are seen; all or nothing where the cabinet is not. */
+function drawerState(drawer: Detection, all: readonly Detection[]): 'open' | 'closed' | 'ajar' {
+  const cabinet = all.find(({ kind }) => kind === 'cabinet');
+  const out = cabinet && drawer.position[1] - cabinet.position[1];
+  if (out !== undefined && out > AJAR[0] && out < AJAR[1]) return 'ajar';
+  return drawer.open ? 'open' : 'closed';
 }
 
 /** `held`, `in NAME`, `on NAME`, or nothing for what stands on the table. */

@@ -128,6 +128,13 @@ describe('the scripted expert', () => {
     expect(careful(task, detected(shut), held)).toMatchObject({ tool: 'place_at', arguments: { x: 40, y: 2 } });
   });
 
+  it('pushes again where the drawer is seen ajar', () => {
+    const shut: Past = ['close_drawer', { drawer: 'drawer_1' }, 'closed; gripper empty'];
+    const table = (state: string, y: number) => detected(`drawer_1 ${state} at 50,${y}\ncabinet_2 at 50,-42`);
+    expect(careful('close the drawer', table('open', -27), shut, table('ajar', -36)).tool).toBe('close_drawer');
+    expect(careful('close the drawer', table('open', -27), shut, table('closed', -41)).tool).toBe('finish');
+  });
+
   it('does not reopen the drawer that it closed over its content', () => {
     const task = 'take the yellow cube out of the drawer, put it on the plate and close the drawer';
     const done = 'plate_1 at 50,24\nyellow cube_2 at 50,24 on plate_1\ndrawer_3 closed at 50,-42';
@@ -221,6 +228,6 @@ describe('reading', () => {
     expect(looksDone({ kind: 'beside', side: 'right' }, seen('cube', 0.4, 0.15), plate)).toBe(false);
     expect(looksDone({ kind: 'beside', side: 'left' }, seen('cube', 0.4, 0.15, { held: true }), plate)).toBe(false);
     expect(looksDone({ kind: 'on' }, undefined, plate)).toBe(undefined);
-    expect(looksDone({ kind: 'open' }, undefined, seen('drawer', 0.5, -0.4, { open: false }))).toBe(false);
+    expect(looksDone({ kind: 'open' }, undefined, seen('drawer', 0.5, -0.4, { state: 'closed' }))).toBe(false);
   });
 });

@@ -25,6 +25,17 @@ describe('observations', () => {
     expect(describeDetections(seen)).toBe('red cube_1 at 40,0\ndrawer_2 closed at 50,-42');
   });
 
+  it('tell a drawer that stands out of its cabinet neither far nor little', () => {
+    const cabinet = detection('cabinet', '', 0.5, -0.42);
+    const states = [-0.42, -0.4, -0.37, -0.34, -0.3, -0.27].map(
+      (y) =>
+        /drawer_\d (\w+)/.exec(
+          describeDetections(named([cabinet, detection('drawer', '', 0.5, y, { open: y > -0.345 })])),
+        )?.[1],
+    );
+    expect(states).toEqual(['closed', 'closed', 'ajar', 'ajar', 'open', 'open']);
+  });
+
   it('tell the two nearest others of things that look alike, nearest first', () => {
     const seen = named([
       detection('bowl', 'black', 0.44, 0.12),
@@ -92,7 +103,7 @@ describe('observations', () => {
         position: [0.43, 0.14, 0],
         support: { how: 'on', name: 'plate_1' },
       },
-      { name: 'drawer_4', kind: 'drawer', colour: '', position: [0.5, -0.28, 0], open: true },
+      { name: 'drawer_4', kind: 'drawer', colour: '', position: [0.5, -0.28, 0], state: 'open' },
     ]);
     expect(readDetections('nothing seen')).toEqual([]);
     expect(describeDetections([])).toBe('nothing seen');

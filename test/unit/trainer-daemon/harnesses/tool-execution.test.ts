@@ -68,6 +68,18 @@ describe('tool calls', () => {
     expect(say('detect')).toMatch(/^drawer_\d+ open at/m);
   });
 
+  it('never leave the hand counted as full of what it lost', async () => {
+    for (const init of [12, 13, 14, 15]) {
+      const lost = await startEpisode({ suite: 'tabletop_goal_swap', task: 5, init, noiseSeed: `${1000 + init}` });
+      const hand = new ToolExecution(lost);
+      const cube = nameIn(hand.run('detect', '{}').content, 'red cube');
+      const { content } = hand.run('pick', JSON.stringify({ object: cube, grasp: 'top' }));
+      expect(content).toMatch(/^held; holding$|; gripper empty$/);
+      expect(content).not.toBe('held; gripper empty');
+      lost.dispose();
+    }
+  });
+
   it('show a picture only where one is asked for', () => {
     const answer = tools.run('look', '{"camera":"wrist"}');
     expect(answer.content).toBe('picture of the wrist camera');

@@ -138,7 +138,7 @@ class Decision {
     let target: SeenObject | undefined = now.thing(aim);
     if (!target) return this.missing(spoken(aim));
     if (target.kind === 'drawer' && now.drawerMoved && !this.slips(1)) return look('The drawer moved. I look again.');
-    if (target.kind === 'drawer' && target.open === false && !now.stale) return this.putBack();
+    if (target.kind === 'drawer' && target.state !== 'open' && !now.stale) return this.putBack();
     if (now.last?.tool === 'pick' && style.looksBeforePlacing) return look('I have it. I look where to put it.');
     if (this.slips(0.1)) target = now.otherThan(target).find(({ name }) => name !== now.object(index)?.name) ?? target;
     const where = step.kind === 'beside' ? step.side : step.kind === 'inside' ? 'in' : 'on';

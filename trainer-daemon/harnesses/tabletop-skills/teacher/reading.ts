@@ -3,9 +3,12 @@ import type { Placed } from '../../../tabletop/relations.ts';
 import type { GoalStep, Vec3 } from '../../../tabletop/types.ts';
 import type { ChatMessage } from '../model-client.ts';
 
+export type DrawerState = 'open' | 'closed' | 'ajar';
+
 export interface SeenObject extends Placed {
   name: string;
-  open?: boolean;
+  /** Drawers only. */
+  state?: DrawerState;
   /** What it was seen to be in or on. */
   support?: { how: 'in' | 'on'; name: string };
   held?: boolean;
@@ -19,7 +22,7 @@ export interface PastCall {
 }
 
 const LINE =
-  /^(?:(?<colour>[a-z]+) )?(?<name>(?<kind>[a-z]+)_\d+)(?: (?<state>open|closed))? at (?<x>-?\d+),(?<y>-?\d+)(?: (?:(?<held>held)|(?<how>in|on) (?<support>[a-z]+_\d+)))?/;
+  /^(?:(?<colour>[a-z]+) )?(?<name>(?<kind>[a-z]+)_\d+)(?: (?<state>open|closed|ajar))? at (?<x>-?\d+),(?<y>-?\d+)(?: (?:(?<held>held)|(?<how>in|on) (?<support>[a-z]+_\d+)))?/;
 
 /** Objects of a `detect` answer; positions in metres, heights unknown (0). */
 export function readDetections(answer: string): SeenObject[] {
@@ -29,7 +32,7 @@ export function readDetections(answer: string): SeenObject[] {
     const { colour = '', name, kind, state, x, y, held, how, support } = found;
     const position: Vec3 = [Number(x) / 100, Number(y) / 100, 0];
     const object: SeenObject = { name, kind, colour, position };
-    if (state) object.open = state === 'open';
+    if (state) object.state = state as DrawerState;
     if (held) object.held = true;
     if (how) object.support = { how: how as 'in' | 'on', name: support };
     return [object];
@@ -82,7 +85,7 @@ export function looksDone(
 ): boolean | undefined {
   if (!target) return undefined;
   if (step.kind === 'open' || step.kind === 'close')
-    return target.open === undefined ? undefined : target.open === (step.kind === 'open');
+    return target.state && target.state === (step.kind === 'open' ? 'open' : 'closed');
   if (!object) return undefined;
   if (step.kind !== 'beside')
     return object.support?.how === (step.kind === 'inside' ? 'in' : 'on') && object.support.name === target.name;

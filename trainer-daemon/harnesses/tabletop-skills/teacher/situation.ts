@@ -1,7 +1,7 @@
 /** What the scripted expert knows after the calls so far: what it saw, what it holds, which steps are done. */
 import { rankBy } from '../../../tabletop/relations.ts';
 import type { Description, GoalStep, Vec3 } from '../../../tabletop/types.ts';
-import { looksDone, type PastCall, readDetections, type SeenObject } from './reading.ts';
+import { type DrawerState, looksDone, type PastCall, readDetections, type SeenObject } from './reading.ts';
 
 /** A thing seen this near to where another like thing was is that other one. */
 const SAME_PLACE = 0.05;
@@ -83,7 +83,7 @@ export class Situation {
     } else if (tool === 'place' && succeeded) this.done[this.takenFor] = true;
     else if (answer.startsWith('opened') || answer.startsWith('closed')) {
       this.drawerMoved = true;
-      this.noteDrawer(answer.startsWith('opened'));
+      this.noteDrawer(answer.startsWith('opened') ? 'open' : 'closed');
     }
   }
 
@@ -102,13 +102,13 @@ export class Situation {
       this.done[i] = seenDone ?? this.done[i];
     });
     const drawer = this.seen.find((object) => object.kind === 'drawer');
-    if (drawer?.open !== undefined) this.noteDrawer(drawer.open);
+    if (drawer?.state) this.noteDrawer(drawer.state);
   }
 
-  private noteDrawer(open: boolean): void {
+  private noteDrawer(state: DrawerState): void {
     this.plan.forEach((step, i) => {
-      if (step.kind === 'open') this.done[i] = open;
-      if (step.kind === 'close') this.done[i] = !open;
+      if (step.kind === 'open') this.done[i] = state === 'open';
+      if (step.kind === 'close') this.done[i] = state === 'closed';
     });
   }
 
