@@ -10,7 +10,7 @@ import { sha256 } from '../../protocol/random.ts';
 import { headFields, scanLines } from '../../recordings/lines.ts';
 import { StoreError } from './contract.ts';
 import { errorCode, type FileLayer, makeDirectory, nodeFiles, READ_WRITE, replaceFile, storeError } from './files.ts';
-import { type DecodedImage, takeImages } from './images.ts';
+import { KnownImages, type TakenImage, takeImages } from './images.ts';
 import type { RecordFile } from './record-file.ts';
 
 /** Bodies of more bytes than this get a file of their own. */
@@ -21,7 +21,7 @@ export interface PreparedBody {
   sha256: string;
   /** JSON text with the keys in the order received: chat templates render tools in that order. */
   text: string;
-  images: DecodedImage[];
+  images: TakenImage[];
 }
 
 const toolsSchema = z.array(toolSchema);
@@ -33,6 +33,7 @@ export class BodyStore {
   private readonly files: FileLayer;
   /** Hashes (with extension, for files) of what is on disk. */
   private readonly stored: Set<string>;
+  private readonly known = new KnownImages();
   /** What is being written now. */
   private readonly pending = new Map<string, Promise<void>>();
 
@@ -65,7 +66,7 @@ export class BodyStore {
   /** @throws StoreError when it is no message, or no JSON (a cycle, a BigInt). */
   prepareMessage(message: Message): PreparedBody {
     check('message', messageSchema, message);
-    const taken = takeImages(message);
+    const taken = takeImages(message, this.known);
     return { ...toText(taken.message), images: taken.images };
   }
 
@@ -84,7 +85,7 @@ export class BodyStore {
     for (const { sha256: hash, text, images } of bodies) {
       for (const image of images) {
         writes.push(
-          this.once(hashAndExtension(image), () => this.writeBlob(image.sha256, image.extension, image.bytes)),
+          this.once(hashAndExtension(image), () => this.writeBlob(image.sha256, image.extension, image.decode())),
         );
       }
       const bytes = Buffer.byteLength(text);
@@ -131,7 +132,7 @@ function check(what: string, schema: z.ZodType, value: unknown): void {
   throw new StoreError(`a ${what} is not stored, it breaks its schema at ${path.join('.') || 'its top'}: ${message}`);
 }
 
-function hashAndExtension(image: DecodedImage): string {
+function hashAndExtension(image: TakenImage): string {
   return image.sha256 + image.extension;
 }
 

@@ -251,6 +251,21 @@ describe('calls', () => {
     expect(linesOf(folder, 'messages.jsonl')[0].body).toEqual(withImage(url).messages[0]);
   });
 
+  it('tell images apart that look alike', async () => {
+    const folder = temporaryFolder();
+    const run = await createRun(folder, runInfo);
+    const bytes = Array.from({ length: 3 }, (_, i) => Buffer.alloc(3000, 7).fill(i, 30, 31));
+    for (const [turn, image] of [...bytes, bytes[0]].entries()) {
+      const request = withImage(`data:image/png;base64,${image.toString('base64')}`);
+      await run.section('teacher').appendCall(call({ turn, request }));
+    }
+    await run.close();
+    const shas = linesOf(folder, 'messages.jsonl').map(
+      (line) => (line.body as { content: ImageRef[] }).content[0].sha256,
+    );
+    expect(shas).toEqual(bytes.map((image) => createHash('sha256').update(image).digest('hex')));
+  });
+
   it('that break their schema leave nothing', async () => {
     const folder = temporaryFolder();
     const run = await createRun(folder, runInfo);

@@ -1,0 +1,8 @@
+/** What a benchmark returns; bench/run.mjs prints it. */
+export interface BenchTable {
+  title: string;
+  columns: string[];
+  rows: (string | number)[][];
+  /** What the figures mean or do not mean. */
+  note?: string;
+}
