@@ -100,7 +100,7 @@ function outcomeTable(terminal: Terminal, outputs: string[], checked: CheckedOut
     ],
     checked.map((one, i) => {
       const outcome = one.outcome;
-      const text = one.problem !== null ? terminal.paint.red(remarks[i]) : remarks[i];
+      const text = one.problem !== null ? `PROBLEM: ${remarks[i]}` : remarks[i];
       return outcome
         ? [
             outputs[i],

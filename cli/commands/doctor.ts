@@ -35,8 +35,10 @@ function checkLines(check: Check, width: number, { paint, columns }: Terminal): 
     error: paint.red('error  '),
   };
   const indent = 'warning  '.length + width + 2;
-  const text = wrap(check.detail, columns - indent, indent);
-  const advice = check.advice ? `\n${' '.repeat(indent)}${wrap(`-> ${check.advice}`, columns - indent, indent)}` : '';
+  const text = wrap(check.detail, columns - indent, indent, 'keep');
+  const advice = check.advice
+    ? `\n${' '.repeat(indent)}${wrap(`-> ${check.advice}`, columns - indent, indent, 'keep')}`
+    : '';
   return `${mark[check.state]}  ${check.name.padEnd(width)}  ${text}${advice}`;
 }
 

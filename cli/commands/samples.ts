@@ -4,6 +4,7 @@ import type { SampleRecord } from '../../protocol/records.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import { CommandError } from '../exit.ts';
 import { percent, plural, whole } from '../output/format.ts';
+import { sampleMeaning } from '../output/sample-meanings.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
@@ -16,14 +17,6 @@ interface SamplesArguments {
   limit: number;
   json?: boolean;
 }
-
-/** What each status means to a reader. */
-const MEANING: Record<string, string> = {
-  selected: 'trained on',
-  'not-selected': 'eligible, but the choice fell on others of its episode',
-  ineligible: 'may not be trained on',
-  'zero-weight': 'trained on it would change nothing, or must not',
-};
 
 export function samplesCommand(terminal: Terminal): Command {
   return new Command('samples')
@@ -88,7 +81,7 @@ async function showSamples(terminal: Terminal, recording: Recording, options: Sa
         { title: 'Meaning', wrap: true },
       ],
       [
-        ...rows.map(([status, count]) => [status, whole(count), percent(count, all), MEANING[status.split(':')[0]]]),
+        ...rows.map(([status, count]) => [status, whole(count), percent(count, all), sampleMeaning(status)]),
         ['all', whole(all), '', ''],
       ],
     ),

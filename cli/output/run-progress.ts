@@ -14,7 +14,8 @@ export interface RunPresenter {
 
 /** Plain lines: at most one this often while a unit of work goes on ... */
 const PLAIN_SECONDS = 15;
-/** ... and one whenever this share of it was done since the last. */
+/** ... or this often when this share of it was done since the last. */
+const PLAIN_LEAST_SECONDS = 2;
 const PLAIN_SHARE = 0.25;
 const JSON_TICK_MS = 1000;
 
@@ -75,7 +76,7 @@ class BarView implements View {
   tick(tick: ProgressTick, beside: string): void {
     if (this.#label !== tick.label || !this.#bar) {
       this.#bar?.clear();
-      this.#bar = new ProgressBar(this.#terminal.screen as NodeJS.WriteStream, tick.label, tick.total);
+      this.#bar = new ProgressBar(this.#terminal.screen as NodeJS.WriteStream, tick.label);
       this.#label = tick.label;
     }
     this.#bar.update(tick.done, tick.total, beside);
@@ -112,8 +113,10 @@ class PlainView implements View {
       this.#started = { at, done: tick.done };
     } else {
       const share = (tick.done - this.#told.done) / Math.max(1, tick.total);
-      const due = at - this.#told.at >= PLAIN_SECONDS * 1000 && tick.done !== this.#told.done;
-      if (!due && share < PLAIN_SHARE && !(tick.done >= tick.total && this.#told.done < tick.total)) return;
+      const seconds = (at - this.#told.at) / 1000;
+      const due = seconds >= PLAIN_SECONDS ? share > 0 : seconds >= PLAIN_LEAST_SECONDS && share >= PLAIN_SHARE;
+      const complete = tick.done >= tick.total && this.#told.done < tick.total;
+      if (!due && !complete) return;
     }
     this.#told = { at, done: tick.done };
     const left = remaining(this.#started, { at, done: tick.done }, tick.total);

@@ -1,6 +1,7 @@
 /** Tables that fit the terminal: the widest text columns wrap first. */
 import Table from 'cli-table3';
 import type { Terminal } from './terminal.ts';
+import { wrap } from './wrap.ts';
 
 export interface Column {
   title: string;
@@ -13,7 +14,7 @@ const NARROWEST = 8;
 /** A cell's padding of one space on each side, and the line between two cells. */
 const FRAME = 3;
 
-/** @param rows one text a column. */
+/** @param rows one text a column, without colours: those of columns that wrap are broken by their length. */
 export function table(terminal: Pick<Terminal, 'columns' | 'paint'>, columns: Column[], rows: string[][]): string {
   const widths = columns.map((column, i) => Math.max(column.title.length, ...rows.map((row) => longestLine(row[i]))));
   let excess = widths.reduce((sum, width) => sum + width + FRAME, 1) - terminal.columns;
@@ -30,10 +31,9 @@ export function table(terminal: Pick<Terminal, 'columns' | 'paint'>, columns: Co
     head: columns.map((column) => terminal.paint.bold(column.title)),
     colWidths: widths.map((width) => width + 2),
     colAligns: columns.map((column) => column.align ?? 'left'),
-    wordWrap: true,
     style: { head: [], border: [], compact: true },
   });
-  drawn.push(...rows);
+  drawn.push(...rows.map((row) => row.map((text, i) => (columns[i].wrap ? wrap(text, widths[i]) : text))));
   return drawn.toString();
 }
 

@@ -22,15 +22,19 @@ export interface Running {
   child: ChildProcess;
   /** Resolves with the first line of standard output that matches. */
   line(pattern: RegExp): Promise<string>;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal to the whole group, as a terminal does at Ctrl-C. */
+  signal(signal: NodeJS.Signals): void;
+  /** The same, and waits for the end. */
   end(signal: NodeJS.Signals): Promise<Ended>;
 }
 
 /** Starts a command that runs until it is told to end. */
 export function startCli(folder: string, words: string[], env: Record<string, string> = {}): Running {
+  // A group of its own, as a shell makes one for every command.
   const child = spawn(process.execPath, [bundlePath('cli'), ...words], {
     cwd: folder,
     env: { ...process.env, ...env },
+    detached: true,
   });
   let out = '';
   let err = '';
@@ -57,8 +61,9 @@ export function startCli(folder: string, words: string[], env: Record<string, st
         closed.then(() => reject(new Error(`the command ended first: ${out}${err}`)));
         look();
       }),
+    signal: (signal) => process.kill(-(child.pid as number), signal),
     async end(signal) {
-      child.kill(signal);
+      process.kill(-(child.pid as number), signal);
       return { code: await closed, out, err };
     },
   };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EpisodeRecord } from '../../protocol/records.ts';
+import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
 import { cli, startCli } from './cli-process.ts';
 
 const CONFIG = `version: 1
@@ -58,6 +59,7 @@ describe('train', () => {
     expect(stopped.err).toContain(`agentic-robo-rl train --resume '${join(folder, 'my run')}'`);
     const before = episodesIn('my run');
     expect(before.length).toBeLessThan(8);
+    expect(before.every((episode) => episode.valid)).toBe(true);
 
     const second = await cli(folder, ['train', '--resume', 'my run']);
     expect([second.code, second.err]).toEqual([0, expect.stringContaining('resumed after entry')]);
@@ -68,6 +70,51 @@ describe('train', () => {
     expect(after.length).toBe(8);
     const report = JSON.parse((await cli(folder, ['report', 'my run', '--json'])).out);
     expect(report).toMatchObject({ state: 'finished', stages: [{ stage: 'teacher' }], damaged: [] });
+  });
+
+  it('ends at once at the second Ctrl-C; nothing of a cut episode counts', async () => {
+    const running = startCli(folder, ['train', 'small.training.yaml', '--run', 'cut', '--stages', 'teacher', '--json']);
+    await running.line(/"episode-finished"/);
+    running.signal('SIGINT');
+    await new Promise((done) => setTimeout(done, 50));
+    const { code, err } = await running.end('SIGINT');
+    expect([code, err]).toEqual([130, expect.stringContaining('stopping now')]);
+    const episodes = episodesIn('cut');
+    expect(episodes.filter((episode) => !episode.valid)).toEqual([]);
+    const report = JSON.parse((await cli(folder, ['report', 'cut', '--json'])).out);
+    expect(report).toMatchObject({ state: 'stopped', damaged: [] });
+  });
+
+  it('evaluates a checkpoint, and then the run again without playing anything twice', async () => {
+    const init = { layers: 1, hidden: 32, intermediate: 48, heads: 2, kvHeads: 1, vocabulary: 400, context: 2048 };
+    await initialisePlanner(join(folder, 'planner'), init, ['pick the red block'], 1);
+    const config =
+      CONFIG.replace(/planner: .*\n/, '') + 'evaluation: { states: 1, sampling: { presencePenalty: 0 } }\n';
+    writeFileSync(join(folder, 'evaluate.training.yaml'), config);
+    const without = await cli(folder, ['evaluate', 'evaluate.training.yaml', '--run', 'judged']);
+    expect([without.code, without.err]).toEqual([2, expect.stringContaining('names no planner.checkpoint')]);
+    const first = await cli(folder, [
+      'evaluate',
+      'evaluate.training.yaml',
+      '--checkpoint',
+      'planner',
+      '--run',
+      'judged',
+    ]);
+    expect([first.code, first.err]).toEqual([0, expect.stringContaining('evaluation-v0000')]);
+    expect(first.out).toMatch(/tabletop_object_swap\s+\d+\.\d%\s+\d\/2/);
+    const again = await cli(folder, ['evaluate', 'judged', '--json']);
+    const events = again.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const resumed = events.findIndex((event) => event.line?.event.type === 'run-resumed');
+    expect(events.slice(resumed).filter((event) => event.line?.event.type === 'episode-finished')).toEqual([]);
+    expect(events.at(-1)).toMatchObject({
+      kind: 'result',
+      state: 'finished',
+      table: { planners: [{ label: 'base' }] },
+    });
   });
 
   it.each([

@@ -63,6 +63,13 @@ describe('tables', () => {
     expect(text).toContain('tabletop_goal_swap/3');
     expect(text).toContain('1,234');
     expect(text.replace(/[│\s]+/g, ' ')).toContain('a sentence that is');
+    const ids = table(
+      memoryTerminal(),
+      [{ title: 'Call', wrap: true }, { title: 'Rest' }],
+      [['1f0c2ab9.r3.'.repeat(9), 'x'.repeat(40)]],
+    );
+    expect(ids.replace(/[^0-9a-f.r]/g, '')).toContain('1f0c2ab9.r3.1f0c2ab9');
+    expect(ids).not.toContain('…');
     expect(rows.every((row) => row.length === rows[0].length)).toBe(true);
   });
 });
