@@ -20,12 +20,12 @@ const DEPTH = 0.022;
 /** Of the tool centre point above the table: the pads end just below it. */
 const MIN_HEIGHT = 0.012;
 /** Of each finger, beyond the thing's half width. */
-const SPARE = 0.012;
+const SPARE = 0.0105;
 /** What a grasp must win in free space if the fingers have to open fully, as they then can hardly let go. */
 const TIGHT_PENALTY = 0.012;
 const RIM_WALL = 0.0035;
 const RIM_DEPTH = 0.012;
-const RIM_OPENING = 0.017;
+const RIM_OPENING = 0.0165;
 const ROUND_YAWS = [0, 0.4, -0.4, 0.8, -0.8, 1.2, -1.2, 1.57];
 
 /** The hand's parts as seen from above, in its own frame: half extents and offset along the finger axis. */
