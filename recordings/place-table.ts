@@ -1,5 +1,5 @@
 /**
- * From a key to the lines that have it, in typed arrays: about 20 bytes a line, where a Map of strings takes ten times
+ * From a key to the lines that have it, in typed arrays of some 30 bytes a line, where a Map of strings takes many times
  * as much. Keys are kept as 53-bit hashes, so who looks one up must check the line it gets.
  */
 

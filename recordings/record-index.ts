@@ -35,6 +35,7 @@ class Snapshot {
   lastHead: Buffer = Buffer.alloc(0);
   private readers = 0;
   private retired = false;
+  private closed = false;
 
   constructor(file: FileHandle | undefined, identity: string, problem?: string) {
     this.file = file;
@@ -44,10 +45,16 @@ class Snapshot {
 
   /** Reads while the file is sure to stay open. */
   async use<R>(work: (file: FileHandle) => Promise<R>, closed: R): Promise<R> {
-    if (!this.file || this.retired) return closed;
+    const { file } = this;
+    if (!file || (this.retired && this.readers === 0)) return closed;
+    return this.hold(() => work(file));
+  }
+
+  /** Keeps the file open over several reads, also when another one takes its place meanwhile. */
+  async hold<R>(work: () => Promise<R>): Promise<R> {
     this.readers++;
     try {
-      return await work(this.file);
+      return await work();
     } finally {
       this.readers--;
       await this.closeUnused();
@@ -61,7 +68,9 @@ class Snapshot {
   }
 
   private async closeUnused(): Promise<void> {
-    if (this.retired && this.readers === 0) await this.file?.close();
+    if (!this.retired || this.readers > 0 || this.closed) return;
+    this.closed = true;
+    await this.file?.close();
   }
 }
 
@@ -124,11 +133,14 @@ export class RecordIndex<T extends object> {
   }
 
   /** The records of lines `from` to `to` (exclusive), as far as there are such lines. */
-  async read(from = 0, to = this.length): Promise<(T | Damaged)[]> {
+  read(from = 0, to = this.length): Promise<(T | Damaged)[]> {
     const { snapshot } = this;
+    return snapshot.hold(() => this.readFrom(snapshot, Math.max(0, from), Math.min(to, this.length)));
+  }
+
+  private async readFrom(snapshot: Snapshot, from: number, last: number): Promise<(T | Damaged)[]> {
     const records: (T | Damaged)[] = [];
-    const last = Math.min(to, this.length);
-    for (let first = Math.max(0, from); first < last; ) {
+    for (let first = from; first < last; ) {
       const problem = this.problemOf(snapshot, first);
       if (problem) {
         records.push(problem);
@@ -156,43 +168,50 @@ export class RecordIndex<T extends object> {
    * The record with this id; of several the last one.
    * @param before only lines before this position count.
    */
-  async byId(id: string, before = Number.POSITIVE_INFINITY): Promise<T | Damaged | undefined> {
+  byId(id: string, before = Number.POSITIVE_INFINITY): Promise<T | Damaged | undefined> {
     const { snapshot } = this;
-    for (const line of snapshot.ids.lines(hashKey(id))) {
-      if (line >= before) continue;
-      const [record] = await this.read(line, line + 1);
-      if (record && (isDamaged(record) || this.field(record, this.kind.id) === id)) return record;
-    }
-    return undefined;
+    return snapshot.hold(async () => {
+      for await (const record of this.withId(snapshot, id, before)) return record;
+      return undefined;
+    });
   }
 
-  /** All records with this id, in file order (for example the scores of a call, one a pass); damaged lines that may have it too. */
-  async allById(id: string): Promise<(T | Damaged)[]> {
+  /** All records with this id in file order (the scores of a call, one a pass), and damaged lines that may have it. */
+  allById(id: string): Promise<(T | Damaged)[]> {
     const { snapshot } = this;
-    const found: (T | Damaged)[] = [];
-    for (const line of snapshot.ids.lines(hashKey(id))) {
-      const [record] = await this.read(line, line + 1);
-      if (record && (isDamaged(record) || this.field(record, this.kind.id) === id)) found.push(record);
-    }
-    return found.reverse();
+    return snapshot.hold(async () => {
+      const found: (T | Damaged)[] = [];
+      for await (const record of this.withId(snapshot, id, Number.POSITIVE_INFINITY)) found.push(record);
+      return found.reverse();
+    });
   }
 
   /** The records of an episode in file order; of several with one id the last one. */
-  async forEpisode(episode: string): Promise<(T | Damaged)[]> {
+  forEpisode(episode: string): Promise<(T | Damaged)[]> {
     const { snapshot } = this;
-    const found: (T | Damaged)[] = [];
-    const seen = new Set<unknown>();
-    for (const line of snapshot.episodes.lines(hashKey(episode))) {
-      const [record] = await this.read(line, line + 1);
-      if (!record) continue;
-      if (!isDamaged(record)) {
-        const id = this.field(record, this.kind.id);
-        if (this.field(record, this.kind.episode) !== episode || seen.has(id)) continue;
-        if (id !== undefined) seen.add(id);
+    return snapshot.hold(async () => {
+      const found: (T | Damaged)[] = [];
+      const seen = new Set<unknown>();
+      for (const line of snapshot.episodes.lines(hashKey(episode))) {
+        const [record] = await this.readFrom(snapshot, line, line + 1);
+        if (!isDamaged(record)) {
+          const id = this.field(record, this.kind.id);
+          if (this.field(record, this.kind.episode) !== episode || seen.has(id)) continue;
+          if (id !== undefined) seen.add(id);
+        }
+        found.push(record);
       }
-      found.push(record);
+      return found.reverse();
+    });
+  }
+
+  /** Records with this id before a position, last first. */
+  private async *withId(snapshot: Snapshot, id: string, before: number): AsyncGenerator<T | Damaged> {
+    for (const line of snapshot.ids.lines(hashKey(id))) {
+      if (line >= before) continue;
+      const [record] = await this.readFrom(snapshot, line, line + 1);
+      if (isDamaged(record) || this.field(record, this.kind.id) === id) yield record;
     }
-    return found.reverse();
   }
 
   /** Picks up what was appended, or the whole file when it was replaced. True when there is anything new. */

@@ -415,6 +415,21 @@ describe('files that were edited or made to harm', () => {
     expect(await index.get(0)).toMatchObject({ damaged: expect.stringContaining('closed') });
   });
 
+  it('are read to the end by who began before they were replaced', async () => {
+    const folder = await smallRun();
+    const recording = await openRecording(folder);
+    const index = await recording.calls('rounds/0001');
+    const reading = [index.read(), index.forEpisode('e0'), index.byId('e0.c1').then((record) => [record])];
+    writeFileSync(`${callsPath(folder)}.new`, '');
+    renameSync(`${callsPath(folder)}.new`, callsPath(folder));
+    expect([await index.refresh(), index.length]).toEqual([true, 0]);
+    const ids = (await Promise.all(reading)).map((records) =>
+      records.map((record) => record && 'id' in record && record.id),
+    );
+    expect(ids).toEqual([['e0.c0', 'e0.c1'], ['e0.c0', 'e0.c1'], ['e0.c1']]);
+    await recording.close();
+  });
+
   it('leave no file open', async () => {
     const folder = await smallRun();
     const lowest = () => {
