@@ -62,7 +62,11 @@ async function handle(request: IncomingMessage, response: ServerResponse, style:
       },
     ],
   };
-  const usage = { prompt_tokens: words(body), completion_tokens: words(JSON.stringify(message)), total_tokens: 0 };
+  const usage = {
+    prompt_tokens: words(JSON.stringify(messages)),
+    completion_tokens: words(JSON.stringify(message)),
+    total_tokens: 0,
+  };
   usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
   const common = { id: `chatcmpl-${mark}`, created: 0, model: TEACHER_MODEL };
   if (parsed.stream !== true) {
