@@ -140,9 +140,10 @@ export async function runTraining(
     return result;
   } catch (error) {
     presenter.close();
-    throw begun
-      ? new CommandError((error as Error).message, EXIT.failed)
-      : new CommandError((error as Error).message, EXIT.usage);
+    const { message } = error as Error;
+    if (json) terminal.out(JSON.stringify({ kind: 'error', message }));
+    // Before the first event nothing was begun: what is wrong is the config or what it refers to.
+    throw new CommandError(message, begun ? EXIT.failed : EXIT.usage);
   } finally {
     interrupts.release();
   }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundlePath } from '../../trainer-daemon/bundles.ts';
+import { bundlePath, packageRoot } from '../../trainer-daemon/bundles.ts';
 
 let folder: string;
 const SOUND = 'version: 1\nname: demo\nharness: { adapter: ./mine.mjs, suites: [tabletop_goal_swap] }\n';
@@ -108,6 +108,16 @@ describe('validate', () => {
       expect(readdirSync(folder).sort()).toEqual(before);
     },
   );
+
+  it('finds nothing wrong with the examples', async () => {
+    const examples = join(packageRoot(), 'examples');
+    const files = readdirSync(examples).filter((name) => name.endsWith('.training.yaml'));
+    expect(files.length).toBeGreaterThan(0);
+    const { code, out } = await cli('validate', '--strict', '--json', ...files.map((name) => join(examples, name)));
+    const findings = JSON.parse(out).files.flatMap((file: { findings: { severity: string }[] }) => file.findings);
+    expect(findings.filter((finding: { severity: string }) => finding.severity !== 'hint')).toEqual([]);
+    expect(code).toBe(0);
+  });
 
   it('reads UTF-16 where a byte-order mark says so', async () => {
     write('utf16.yaml', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(SOUND, 'utf16le')]));

@@ -132,6 +132,8 @@ describe('train', () => {
     };
     expect(await command([file()], { ...room, train: failLater })).toBe(1);
     expect(terminal.errors.at(-1)).toBe('the disk is full');
+    expect(await command([file(), '--json'], { ...room, train: failLater })).toBe(1);
+    expect(JSON.parse(terminal.output.at(-1) ?? '')).toEqual({ kind: 'error', message: 'the disk is full' });
   });
 
   it('Ctrl-C asks for the end of the episodes, then for the end at once, and tells how to resume', async () => {
