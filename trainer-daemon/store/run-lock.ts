@@ -2,7 +2,7 @@
  * The lock of a run directory: one process writes to a run. `run.lock` names the process; a lock whose process is gone
  * is replaced.
  */
-import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,10 @@ const lockSchema = z.object({
 type Lock = z.output<typeof lockSchema>;
 
 /** Contenders that replace the same stale lock get in each other's way only for a moment. */
-const TRIES = 20;
+const TRIES = 600;
+const WAIT_MS = 20;
+/** Replacing a stale lock takes far less; a guard of this age was left by a crash. */
+const GUARD_MS = 10_000;
 
 /** Start time of a live process (field 22 of /proc/PID/stat), undefined for a dead one, null where it cannot be known. */
 async function startTimeOf(pid: number): Promise<string | null | undefined> {
@@ -114,17 +117,28 @@ async function place(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Takes a stale lock away, unless another process replaced it since `found` was read. */
+/**
+ * Takes a stale lock away. Only who holds `run.lock.replacing` does so, and only if the lock is still the one found
+ * stale; so nobody takes away the lock that another has put in its place.
+ */
 async function removeStale(path: string, found: string): Promise<void> {
-  const aside = temporaryName(path);
+  const guard = `${path}.replacing`;
   try {
-    await rename(path, aside);
+    await writeFile(guard, '', { flag: 'wx' });
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return;
-    throw storeError(path, 'replace a stale lock', error);
+    if (errorCode(error) !== 'EEXIST') throw storeError(path, 'replace a stale lock', error);
+    const since = (await stat(guard).catch(() => undefined))?.mtimeMs;
+    if (since !== undefined && Date.now() - since > GUARD_MS) await unlink(guard).catch(() => {});
+    await new Promise((resume) => setTimeout(resume, WAIT_MS));
+    return;
   }
-  if ((await readFile(aside, 'utf8').catch(() => found)) !== found) await link(aside, path).catch(() => {});
-  await unlink(aside).catch(() => {});
+  try {
+    if ((await readFile(path, 'utf8').catch(() => undefined)) === found) await unlink(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw storeError(path, 'replace a stale lock', error);
+  } finally {
+    await unlink(guard).catch(() => {});
+  }
 }
 
 async function release(path: string, text: string): Promise<void> {

@@ -46,7 +46,7 @@ export async function createRun(directory: string, info: RunInfo, options: Store
     throw storeError(root, 'create the run directory', error);
   }
   return locked(root, async (release) => {
-    const found = (await readdir(root)).filter((name) => name !== 'run.lock' && !TEMPORARY.test(name));
+    const found = (await readdir(root)).filter((name) => !name.startsWith('run.lock') && !TEMPORARY.test(name));
     if (found.includes('run.json'))
       throw new StoreError(`${root}: holds a run already; resume it or give another folder`);
     if (found.length > 0)
@@ -133,7 +133,10 @@ async function removeTemporaries(directory: string): Promise<void> {
   const blobs = join(directory, 'blobs');
   for (const name of await folderNames(blobs)) folders.push(join(blobs, name));
   for (const folder of folders) {
-    for (const name of await readdir(folder)) if (TEMPORARY.test(name)) await unlink(join(folder, name));
+    for (const name of await readdir(folder)) {
+      // Those of the lock belong to whoever is asking for it at this moment.
+      if (TEMPORARY.test(name) && !name.startsWith('run.lock')) await unlink(join(folder, name)).catch(() => {});
+    }
   }
 }
 

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -142,14 +151,30 @@ describe('the lock', () => {
     }
   });
 
-  it('goes to one of many who find the same stale lock', async () => {
+  it('goes to one of many who find the same stale lock, each time', async () => {
+    const folder = temporaryFolder();
+    await (await createRun(folder, runInfo)).close();
+    for (let time = 0; time < 15; time++) {
+      writeFileSync(join(folder, 'run.lock'), 'broken');
+      const results = await Promise.allSettled(Array.from({ length: 8 }, () => openRun(folder)));
+      const winners = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      const losers = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+      expect(winners).toHaveLength(1);
+      for (const loser of losers) expect(loser).toMatch(/being written by this process/);
+      await winners[0].close();
+      expect(readdirSync(folder).filter((name) => name.includes('lock'))).toEqual([]);
+    }
+  });
+
+  it('is not kept by the crash of one who was replacing it', async () => {
     const folder = temporaryFolder();
     await (await createRun(folder, runInfo)).close();
     writeFileSync(join(folder, 'run.lock'), 'broken');
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => openRun(folder)));
-    const winners = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    expect(winners).toHaveLength(1);
-    await winners[0].close();
+    const guard = join(folder, 'run.lock.replacing');
+    writeFileSync(guard, '');
+    utimesSync(guard, 0, 0);
+    await (await openRun(folder)).close();
+    expect(existsSync(guard)).toBe(false);
   });
 });
 
