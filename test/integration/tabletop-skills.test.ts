@@ -195,7 +195,7 @@ describe('the skills harness', () => {
     const nonsense = [
       call('fly', '{}'),
       call('pick', 'not json'),
-      call('pick', '{"object":"bowl_1","grasp":"top"}'),
+      call('pick', '{"object":"A","grasp":"top"}'),
       call('place', '{"where":"under"}'),
       call('move_to', '{"x":1e9,"y":0,"z":0}'),
     ];

@@ -20,20 +20,27 @@ const GRASPED = 0.09;
 /** Undersides above this hang in the air unless something is below. */
 const LIFTED = 0.08;
 
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
 /**
- * Detections under this harness's names, `cube_3`: the kind and the place in the row of everything seen, counted from
- * left to right. A name alone therefore tells neither colour nor role; it must be read in the list.
+ * Detections under this harness's names: letters by the place in the row of everything seen, from left to right. A name
+ * alone tells neither kind nor colour nor role; it must be read in the list. One letter is one token to a planner.
  */
 export function named(detections: readonly Detection[]): Detection[] {
   return [...detections]
     .sort((a, b) => b.position[1] - a.position[1])
-    .map((detection, i) => ({ ...detection, name: `${detection.kind}_${i + 1}` }));
+    .map((detection, i) => ({ ...detection, name: nameAt(i) }));
+}
+
+function nameAt(place: number): string {
+  const letter = LETTERS[place % LETTERS.length];
+  return place < LETTERS.length ? letter : nameAt(Math.floor(place / LETTERS.length) - 1) + letter;
 }
 
 /**
  * One line an object, from left to right, x,y in centimetres:
- * `red cube_3 at 41,-2 in basket_5`, `drawer_8 closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free also the two
- * nearest others with their distances: `black bowl_2 at 44,12 near plate_4 17, can_1 22`.
+ * `red cube C at 41,-2 in E`, `drawer H closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free also the two
+ * nearest others with their distances: `black bowl B at 44,12 near D 17, A 22`.
  * @param detections as `named` gives them.
  * @param hand where the fingers hold something, undefined while they hold nothing.
  */
@@ -44,7 +51,7 @@ export function describeDetections(detections: readonly Detection[], hand?: Vec3
 
 function line(detection: Detection, all: readonly Detection[], hand: Vec3 | undefined): string {
   const [x, y] = detection.position;
-  let text = detection.colour === '' ? detection.name : `${detection.colour} ${detection.name}`;
+  let text = `${detection.colour} ${detection.kind} ${detection.name}`.trim();
   if (detection.open !== undefined) text += ` ${drawerState(detection, all)}`;
   text += ` at ${cm(x)},${cm(y)}`;
   const place = placeOf(detection, all, hand);

@@ -14,7 +14,7 @@ describe('names', () => {
       detection('plate', '', 0.5, 0.3),
       detection('bowl', 'black', 0.5, 0),
     ];
-    expect(named(seen).map(({ name }) => name)).toEqual(['plate_1', 'bowl_2', 'cube_3']);
+    expect(named(seen).map(({ name }) => name)).toEqual(['A', 'B', 'C']);
     expect(seen.map(({ name }) => name)).toEqual(['cube', 'plate', 'bowl']);
   });
 });
@@ -22,7 +22,7 @@ describe('names', () => {
 describe('observations', () => {
   it('tell colour, name and place in centimetres', () => {
     const seen = named([detection('cube', 'red', 0.404, -0.002), detection('drawer', '', 0.5, -0.42, { open: false })]);
-    expect(describeDetections(seen)).toBe('red cube_1 at 40,0\ndrawer_2 closed at 50,-42');
+    expect(describeDetections(seen)).toBe('red cube A at 40,0\ndrawer_2 closed at 50,-42');
   });
 
   it('tell a drawer that stands out of its cabinet neither far nor little', () => {
@@ -45,10 +45,10 @@ describe('observations', () => {
     ]);
     expect(describeDetections(seen)).toBe(
       [
-        'black bowl_1 at 44,12 near plate_3 17, can_2 22',
-        'red can_2 at 66,12',
-        'plate_3 at 44,-5',
-        'black bowl_4 at 44,-30 near plate_3 25, can_2 47',
+        'black bowl A at 44,12 near C 17, B 22',
+        'red can B at 66,12',
+        'plate C at 44,-5',
+        'black bowl D at 44,-30 near C 25, B 47',
       ].join('\n'),
     );
   });
@@ -87,23 +87,23 @@ describe('observations', () => {
 
   it('call held what hangs between the fingers, and only while they hold', () => {
     const seen = named([detection('cube', 'red', 0.5, 0, { bottom: 0.2 })]);
-    expect(describeDetections(seen, [0.51, 0.01, 0.22])).toBe('red cube_1 at 50,0 held');
-    expect(describeDetections(seen)).toBe('red cube_1 at 50,0');
+    expect(describeDetections(seen, [0.51, 0.01, 0.22])).toBe('red cube A at 50,0 held');
+    expect(describeDetections(seen)).toBe('red cube A at 50,0');
   });
 
   it('are read back as they were written', () => {
-    const text = 'plate_1 at 44,15\nred cube_2 at 30,0 held\nblue cube_3 at 43,14 on plate_1\ndrawer_4 open at 50,-28';
+    const text = 'plate A at 44,15\nred cube B at 30,0 held\nblue cube C at 43,14 on A\ndrawer_4 open at 50,-28';
     expect(readDetections(text)).toEqual([
-      { name: 'plate_1', kind: 'plate', colour: '', position: [0.44, 0.15, 0] },
-      { name: 'cube_2', kind: 'cube', colour: 'red', position: [0.3, 0, 0], held: true },
+      { name: 'A', kind: 'plate', colour: '', position: [0.44, 0.15, 0] },
+      { name: 'B', kind: 'cube', colour: 'red', position: [0.3, 0, 0], held: true },
       {
-        name: 'cube_3',
+        name: 'C',
         kind: 'cube',
         colour: 'blue',
         position: [0.43, 0.14, 0],
-        support: { how: 'on', name: 'plate_1' },
+        support: { how: 'on', name: 'A' },
       },
-      { name: 'drawer_4', kind: 'drawer', colour: '', position: [0.5, -0.28, 0], state: 'open' },
+      { name: 'D', kind: 'drawer', colour: '', position: [0.5, -0.28, 0], state: 'open' },
     ]);
     expect(readDetections('nothing seen')).toEqual([]);
     expect(describeDetections([])).toBe('nothing seen');

@@ -30,7 +30,7 @@ describe('tool calls', () => {
       ['pick', '[1]', /^error: the arguments are no object$/],
       ['pick', 'null', /^error: the arguments are no object$/],
       ['pick', {}, /^error: object is missing$/],
-      ['pick', { object: 'cube_1', grasp: 'top' }, /^error: detect first$/],
+      ['pick', { object: 'A', grasp: 'top' }, /^error: detect first$/],
       ['look', { camera: 'rear' }, /^error: camera must be agent or side or wrist$/],
       ['place', { where: 'under', target: 'x' }, /^error: where must be on or in or left/],
       ['move_to', { x: '1', y: 0, z: 0 }, /^error: x must be a number of centimetres$/],

@@ -39,7 +39,9 @@ export function answerAsExpert(messages: ChatMessage[], seed?: number, style?: S
   return new Decision(new Situation(plan, calls), style ?? styleOf(calls), random).response();
 }
 
-const spoken = (description: Description): string => `${description.colour} ${description.kind}`.trim();
+/** As the lines of `detect` call it, so that a name is found where the same words stand. */
+const spoken = (description: Pick<Description, 'colour' | 'kind'>): string =>
+  `${description.colour} ${description.kind}`.trim();
 
 const look = (reasoning: string): ExpertResponse => ({ reasoning, tool: 'detect', arguments: {} });
 const finish = (reasoning: string, status: 'done' | 'failed'): ExpertResponse => ({
@@ -100,7 +102,11 @@ class Decision {
     if (!drawer) return this.missing('drawer');
     if (now.drawerMoved) return look('The drawer moved. I look again.');
     const verb = step.kind === 'open' ? 'open' : 'close';
-    return { reasoning: `The drawer is ${drawer.name}.`, tool: `${verb}_drawer`, arguments: { drawer: drawer.name } };
+    return {
+      reasoning: `I ${verb} drawer ${drawer.name}.`,
+      tool: `${verb}_drawer`,
+      arguments: { drawer: drawer.name },
+    };
   }
 
   private putBack(): ExpertResponse {
@@ -124,9 +130,8 @@ class Decision {
     }
     const right = object.kind === 'bowl' ? 'rim' : 'top';
     const grasp = this.slips(1) ? (right === 'rim' ? 'top' : 'rim') : right;
-    const relation = wanted.relation === undefined ? '' : ` ${wanted.relation}`;
     return {
-      reasoning: `The ${spoken(wanted)}${relation} is ${object.name}.`,
+      reasoning: `I take ${spoken(object)} ${object.name}.`,
       tool: 'pick',
       arguments: { object: object.name, grasp },
     };
@@ -143,7 +148,7 @@ class Decision {
     if (this.slips(0.1)) target = now.otherThan(target).find(({ name }) => name !== now.object(index)?.name) ?? target;
     const where = step.kind === 'beside' ? step.side : step.kind === 'inside' ? 'in' : 'on';
     return {
-      reasoning: `The ${spoken(aim)} is ${target.name}.`,
+      reasoning: `It goes to ${spoken(target)} ${target.name}.`,
       tool: 'place',
       arguments: { where, target: target.name },
     };
