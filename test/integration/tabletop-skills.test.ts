@@ -136,8 +136,8 @@ describe('the skills harness', () => {
     const detects = spans.filter(({ name }) => name === 'detect');
     expect(detects.length).toBe(looks.length);
     detects.forEach(({ detections = [] }, i) => {
-      const told = `${looks[i].content}`.split('\n').map((line) => /[a-z]+_\d+/.exec(line)?.[0]);
-      expect(detections.map(({ name }) => name)).toEqual(told);
+      const told = `${looks[i].content}`.split('\n').map((line) => /[a-z]+ [A-Z]+/.exec(line)?.[0]);
+      expect(detections.map(({ kind, name }) => `${kind} ${name}`)).toEqual(told);
     });
     // What a small planner has to read in all.
     expect(JSON.stringify(messages).length).toBeLessThan(4000);
@@ -172,7 +172,7 @@ describe('the skills harness', () => {
     await play('tabletop_object_swap', 2, 14, model.url);
     const answers = (await left<ChatMessage[]>('transcript.json')).filter(({ role }) => role === 'tool');
     expect(answers.map(({ content }) => `${content}`.split('\n')[0])).toEqual([
-      expect.stringMatching(/_1 at /),
+      expect.stringMatching(/ A at /),
       'not-holding; gripper empty',
       'finished',
     ]);

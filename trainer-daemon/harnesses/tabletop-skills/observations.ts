@@ -39,8 +39,8 @@ function nameAt(place: number): string {
 
 /**
  * One line an object, from left to right, x,y in centimetres:
- * `red cube C at 41,-2 in E`, `drawer H closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free also the two
- * nearest others with their distances: `black bowl B at 44,12 near D 17, A 22`.
+ * `red cube C at 41,-2 in E`, `drawer H closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free
+ * also the two nearest others with their distances: `black bowl B at 44,12 near D 17, A 22`.
  * @param detections as `named` gives them.
  * @param hand where the fingers hold something, undefined while they hold nothing.
  */

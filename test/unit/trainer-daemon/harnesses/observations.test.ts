@@ -8,28 +8,28 @@ import { readDetections } from '../../../../trainer-daemon/harnesses/tabletop-sk
 import { detection } from './detections.ts';
 
 describe('names', () => {
-  it('count everything from left to right, so that a kind alone does not give its name', () => {
+  it('are letters from left to right over everything, so that a kind alone does not give its name', () => {
     const seen = [
       detection('cube', 'red', 0.4, -0.1),
       detection('plate', '', 0.5, 0.3),
       detection('bowl', 'black', 0.5, 0),
     ];
-    expect(named(seen).map(({ name }) => name)).toEqual(['A', 'B', 'C']);
+    expect(named(seen).map(({ kind, name }) => `${kind} ${name}`)).toEqual(['plate A', 'bowl B', 'cube C']);
     expect(seen.map(({ name }) => name)).toEqual(['cube', 'plate', 'bowl']);
   });
 });
 
 describe('observations', () => {
-  it('tell colour, name and place in centimetres', () => {
+  it('tell colour, kind, name and place in centimetres', () => {
     const seen = named([detection('cube', 'red', 0.404, -0.002), detection('drawer', '', 0.5, -0.42, { open: false })]);
-    expect(describeDetections(seen)).toBe('red cube A at 40,0\ndrawer_2 closed at 50,-42');
+    expect(describeDetections(seen)).toBe('red cube A at 40,0\ndrawer B closed at 50,-42');
   });
 
   it('tell a drawer that stands out of its cabinet neither far nor little', () => {
     const cabinet = detection('cabinet', '', 0.5, -0.42);
     const states = [-0.42, -0.4, -0.37, -0.34, -0.3, -0.27].map(
       (y) =>
-        /drawer_\d (\w+)/.exec(
+        /drawer [A-Z] (\w+)/.exec(
           describeDetections(named([cabinet, detection('drawer', '', 0.5, y, { open: y > -0.345 })])),
         )?.[1],
     );
@@ -63,9 +63,11 @@ describe('observations', () => {
     const stacked = detection('cube', 'yellow', 0.41, 0.01, { bottom: 0.038 });
     const besidePlate = detection('box', 'blue', 0.62, 0.2);
     const all = [plate, bowl, inBowl, basket, inBasket, below, stacked, besidePlate];
-    const places = readDetections(describeDetections(named(all))).map((o) => [
+    const seen = readDetections(describeDetections(named(all)));
+    const kindOf = (name: string) => seen.find((o) => o.name === name)?.kind;
+    const places = seen.map((o) => [
       `${o.colour} ${o.kind}`.trim(),
-      o.support ? `${o.support.how} ${o.support.name.split('_')[0]}` : 'table',
+      o.support ? `${o.support.how} ${kindOf(o.support.name)}` : 'table',
     ]);
     expect(Object.fromEntries(places)).toEqual({
       plate: 'table',
@@ -92,7 +94,7 @@ describe('observations', () => {
   });
 
   it('are read back as they were written', () => {
-    const text = 'plate A at 44,15\nred cube B at 30,0 held\nblue cube C at 43,14 on A\ndrawer_4 open at 50,-28';
+    const text = 'plate A at 44,15\nred cube B at 30,0 held\nblue cube C at 43,14 on A\ndrawer D open at 50,-28';
     expect(readDetections(text)).toEqual([
       { name: 'A', kind: 'plate', colour: '', position: [0.44, 0.15, 0] },
       { name: 'B', kind: 'cube', colour: 'red', position: [0.3, 0, 0], held: true },
