@@ -10,7 +10,7 @@ import { BYTE_CHARACTERS } from './byte-alphabet.ts';
  * signs, single line breaks, runs of blanks. As in Qwen's tokenizer, but a line break always stands alone: what
  * follows a line break is therefore encoded alike whatever was before it.
  */
-export const PIECE_PATTERN = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|[\r\n]|[^\S\r\n]+(?!\S)|[^\S\r\n]+`;
+export const PIECE_PATTERN = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+(?:[-_]\p{L}+)*|\p{N}| ?[^\s\p{L}\p{N}]+|[\r\n]|[^\S\r\n]+(?!\S)|[^\S\r\n]+`;
 
 export interface BpeVocabulary {
   /** Tokens in the byte alphabet, by id: the 256 bytes, then one token a merge. */

@@ -39,8 +39,8 @@ function nameAt(place: number): string {
 
 /**
  * One line an object, from left to right, x,y in centimetres:
- * `red cube C at 41,-2 in E`, `drawer H closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free
- * also the two nearest others with their distances: `black bowl B at 44,12 near D 17, A 22`.
+ * `red-cube C at 41,-2 in E`, `drawer H closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free
+ * also the two nearest others with their distances: `black-bowl B at 44,12 near D 17, A 22`.
  * @param detections as `named` gives them.
  * @param hand where the fingers hold something, undefined while they hold nothing.
  */
@@ -51,7 +51,7 @@ export function describeDetections(detections: readonly Detection[], hand?: Vec3
 
 function line(detection: Detection, all: readonly Detection[], hand: Vec3 | undefined): string {
   const [x, y] = detection.position;
-  let text = `${detection.colour} ${detection.kind} ${detection.name}`.trim();
+  let text = `${label(detection)} ${detection.name}`;
   if (detection.open !== undefined) text += ` ${drawerState(detection, all)}`;
   text += ` at ${cm(x)},${cm(y)}`;
   const place = placeOf(detection, all, hand);
@@ -65,6 +65,11 @@ function line(detection: Detection, all: readonly Detection[], hand: Vec3 | unde
     .slice(0, 2)
     .map((other) => `${other.name} ${cm(other.apart)}`);
   return near.length === 0 ? text : `${text} near ${near.join(', ')}`;
+}
+
+/** Colour and kind as one word, so that a small planner finds the name after it by the word alone. */
+export function label(thing: { colour: string; kind: string }): string {
+  return thing.colour === '' ? thing.kind : `${thing.colour}-${thing.kind}`;
 }
 
 /** How far a drawer stands out of its cabinet, as both are seen; all or nothing where the cabinet is not. */

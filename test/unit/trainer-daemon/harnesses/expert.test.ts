@@ -33,7 +33,7 @@ const careful = (instruction: string, ...past: Past[]) =>
   answerAsExpert(transcript(instruction, ...past), undefined, CAREFUL);
 const detected = (table: string): Past => ['detect', {}, table];
 
-const BOWLS = 'black bowl A at 48,33 near B 18\nplate B at 44,15\nblack bowl C at 46,-31 near B 46';
+const BOWLS = 'black-bowl A at 48,33 near B 18\nplate B at 44,15\nblack-bowl C at 46,-31 near B 46';
 const BOWL_TO_PLATE = 'pick up the black bowl next to the plate and place it on the plate';
 const HELD: Past = ['pick', { object: 'A', grasp: 'rim' }, 'held; holding'];
 const PLACED: Past = ['place', { where: 'on', target: 'B' }, 'placed; gripper empty'];
@@ -61,7 +61,7 @@ describe('the scripted expert', () => {
 
   it('tells like bowls apart by the relation, from what was perceived', () => {
     expect(careful(BOWL_TO_PLATE, detected(BOWLS))).toEqual({
-      reasoning: 'I take black bowl A.',
+      reasoning: 'I take black-bowl A.',
       tool: 'pick',
       arguments: { object: 'A', grasp: 'rim' },
     });
@@ -70,7 +70,7 @@ describe('the scripted expert', () => {
   });
 
   it('still knows which bowl was meant after it was dropped elsewhere', () => {
-    const dropped = 'plate A at 44,15\nblack bowl B at 55,-2 near A 20\nblack bowl C at 47,-30 near A 45';
+    const dropped = 'plate A at 44,15\nblack-bowl B at 55,-2 near A 20\nblack-bowl C at 47,-30 near A 45';
     const left = 'pick up the black bowl on the left and place it on the plate';
     const slipped: Past = ['place', { where: 'on', target: 'B' }, 'slipped; gripper empty'];
     expect(careful(left, detected(BOWLS), HELD, slipped, detected(dropped))).toMatchObject({
@@ -78,7 +78,7 @@ describe('the scripted expert', () => {
       arguments: { object: 'B' },
     });
     // Only the other one is seen: it is not taken for the one that was meant.
-    const gone = 'plate A at 44,15\nblack bowl B at 47,-30 near A 45';
+    const gone = 'plate A at 44,15\nblack-bowl B at 47,-30 near A 45';
     expect(careful(left, detected(BOWLS), HELD, slipped, detected(gone)).tool).toBe('detect');
   });
 
@@ -88,12 +88,12 @@ describe('the scripted expert', () => {
       arguments: { where: 'on', target: 'B' },
     });
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED).tool).toBe('detect');
-    const done = 'black bowl A at 44,16 on B\nplate B at 44,15\nblack bowl C at 46,-31 near B 46';
+    const done = 'black-bowl A at 44,16 on B\nplate B at 44,15\nblack-bowl C at 46,-31 near B 46';
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED, detected(done))).toMatchObject({
       tool: 'finish',
       arguments: { status: 'done' },
     });
-    const missed = 'black bowl A at 44,29 near B 14\nplate B at 44,15\nblack bowl C at 46,-31 near B 46';
+    const missed = 'black-bowl A at 44,29 near B 14\nplate B at 44,15\nblack-bowl C at 46,-31 near B 46';
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED, detected(missed))).toMatchObject({
       tool: 'pick',
       arguments: { object: 'A' },
@@ -102,9 +102,9 @@ describe('the scripted expert', () => {
 
   it('opens the drawer first, looks again, and closes it at the end', () => {
     const task = 'open the drawer, put the red cube inside and close it';
-    const shut = 'red cube A at 40,2\ndrawer B closed at 50,-42\ncabinet C at 50,-42';
-    const open = 'red cube A at 40,2\ndrawer B open at 50,-27\ncabinet C at 50,-42';
-    const filled = 'red cube A at 50,-24 in B\ndrawer B open at 50,-27\ncabinet C at 50,-42';
+    const shut = 'red-cube A at 40,2\ndrawer B closed at 50,-42\ncabinet C at 50,-42';
+    const open = 'red-cube A at 40,2\ndrawer B open at 50,-27\ncabinet C at 50,-42';
+    const filled = 'red-cube A at 50,-24 in B\ndrawer B open at 50,-27\ncabinet C at 50,-42';
     const opened: Past = ['open_drawer', { drawer: 'B' }, 'opened; gripper empty'];
     const held: Past = ['pick', { object: 'A', grasp: 'top' }, 'held; holding'];
     const placed: Past = ['place', { where: 'in', target: 'B' }, 'placed; gripper empty'];
@@ -137,7 +137,7 @@ describe('the scripted expert', () => {
 
   it('does not reopen the drawer that it closed over its content', () => {
     const task = 'take the yellow cube out of the drawer, put it on the plate and close the drawer';
-    const done = 'plate A at 50,24\nyellow cube B at 50,24 on A\ndrawer C closed at 50,-42';
+    const done = 'plate A at 50,24\nyellow-cube B at 50,24 on A\ndrawer C closed at 50,-42';
     expect(careful(task, detected(done))).toMatchObject({ tool: 'finish', arguments: { status: 'done' } });
   });
 

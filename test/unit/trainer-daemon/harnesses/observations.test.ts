@@ -22,7 +22,7 @@ describe('names', () => {
 describe('observations', () => {
   it('tell colour, kind, name and place in centimetres', () => {
     const seen = named([detection('cube', 'red', 0.404, -0.002), detection('drawer', '', 0.5, -0.42, { open: false })]);
-    expect(describeDetections(seen)).toBe('red cube A at 40,0\ndrawer B closed at 50,-42');
+    expect(describeDetections(seen)).toBe('red-cube A at 40,0\ndrawer B closed at 50,-42');
   });
 
   it('tell a drawer that stands out of its cabinet neither far nor little', () => {
@@ -45,10 +45,10 @@ describe('observations', () => {
     ]);
     expect(describeDetections(seen)).toBe(
       [
-        'black bowl A at 44,12 near C 17, B 22',
-        'red can B at 66,12',
+        'black-bowl A at 44,12 near C 17, B 22',
+        'red-can B at 66,12',
         'plate C at 44,-5',
-        'black bowl D at 44,-30 near C 25, B 47',
+        'black-bowl D at 44,-30 near C 25, B 47',
       ].join('\n'),
     );
   });
@@ -89,12 +89,12 @@ describe('observations', () => {
 
   it('call held what hangs between the fingers, and only while they hold', () => {
     const seen = named([detection('cube', 'red', 0.5, 0, { bottom: 0.2 })]);
-    expect(describeDetections(seen, [0.51, 0.01, 0.22])).toBe('red cube A at 50,0 held');
-    expect(describeDetections(seen)).toBe('red cube A at 50,0');
+    expect(describeDetections(seen, [0.51, 0.01, 0.22])).toBe('red-cube A at 50,0 held');
+    expect(describeDetections(seen)).toBe('red-cube A at 50,0');
   });
 
   it('are read back as they were written', () => {
-    const text = 'plate A at 44,15\nred cube B at 30,0 held\nblue cube C at 43,14 on A\ndrawer D open at 50,-28';
+    const text = 'plate A at 44,15\nred-cube B at 30,0 held\nblue-cube C at 43,14 on A\ndrawer D open at 50,-28';
     expect(readDetections(text)).toEqual([
       { name: 'A', kind: 'plate', colour: '', position: [0.44, 0.15, 0] },
       { name: 'B', kind: 'cube', colour: 'red', position: [0.3, 0, 0], held: true },

@@ -49,15 +49,15 @@ describe('tool calls', () => {
 
   it('carry a task out; what was moved has to be seen again', () => {
     const seen = say('detect');
-    const [bowl, plate] = [nameIn(seen, 'black bowl'), nameIn(seen, 'plate')];
+    const [bowl, plate] = [nameIn(seen, 'black-bowl'), nameIn(seen, 'plate')];
     expect(say('open_drawer', { drawer: plate })).toBe(`error: ${plate} is no drawer`);
     expect(say('pick', { object: bowl, grasp: 'rim' })).toBe('held; holding');
-    expect(say('detect')).toMatch(/^black bowl [A-Z] at .* held$/m);
+    expect(say('detect')).toMatch(/^black-bowl [A-Z] at .* held$/m);
     expect(say('place', { where: 'on', target: nameIn(say('detect'), 'plate') })).toBe('placed; gripper empty');
     const after = say('detect');
-    expect(after).toMatch(new RegExp(`^black bowl [A-Z] at .* on ${nameIn(after, 'plate')}$`, 'm'));
+    expect(after).toMatch(new RegExp(`^black-bowl [A-Z] at .* on ${nameIn(after, 'plate')}$`, 'm'));
     expect(world.success()).toBe(true);
-    const again = nameIn(say('detect'), 'black bowl');
+    const again = nameIn(say('detect'), 'black-bowl');
     say('pick', { object: again, grasp: 'rim' });
     expect(say('place', { where: 'on', target: again })).toBe(`error: ${again} was moved; detect again`);
   });
@@ -73,7 +73,7 @@ describe('tool calls', () => {
     for (const init of [12, 13, 14, 15]) {
       const lost = await startEpisode({ suite: 'tabletop_goal_swap', task: 5, init, noiseSeed: `${1000 + init}` });
       const hand = new ToolExecution(lost);
-      const cube = nameIn(hand.run('detect', '{}').content, 'red cube');
+      const cube = nameIn(hand.run('detect', '{}').content, 'red-cube');
       const { content } = hand.run('pick', JSON.stringify({ object: cube, grasp: 'top' }));
       expect(content).toMatch(/^held; holding$|; gripper empty$/);
       expect(content).not.toBe('held; gripper empty');

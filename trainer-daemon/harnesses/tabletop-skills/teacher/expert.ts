@@ -4,8 +4,9 @@
  */
 import { Random, sha256 } from '../../../../protocol/random.ts';
 import { goalOf, INITIAL_STATES, suiteNames, tasks } from '../../../tabletop/suites/registry.ts';
-import type { Description, GoalStep } from '../../../tabletop/types.ts';
+import type { GoalStep } from '../../../tabletop/types.ts';
 import type { ChatMessage } from '../model-client.ts';
+import { label } from '../observations.ts';
 import { readCalls, readInstruction, type SeenObject } from './reading.ts';
 import { Situation } from './situation.ts';
 import { type Style, styleOf } from './style.ts';
@@ -38,10 +39,6 @@ export function answerAsExpert(messages: ChatMessage[], seed?: number, style?: S
   const random = new Random('expert decision', seed ?? '', sha256(JSON.stringify(calls)));
   return new Decision(new Situation(plan, calls), style ?? styleOf(calls), random).response();
 }
-
-/** As the lines of `detect` call it, so that a name is found where the same words stand. */
-const spoken = (description: Pick<Description, 'colour' | 'kind'>): string =>
-  `${description.colour} ${description.kind}`.trim();
 
 const look = (reasoning: string): ExpertResponse => ({ reasoning, tool: 'detect', arguments: {} });
 const finish = (reasoning: string, status: 'done' | 'failed'): ExpertResponse => ({
@@ -122,7 +119,7 @@ class Decision {
     let object = now.object(index);
     if (!object || object.held) {
       if (now.drawerMoved || now.stale) return look('I look again.');
-      return this.missing(spoken(wanted));
+      return this.missing(label(wanted));
     }
     if (wanted.relation === undefined ? this.slips(0.2) : this.slips(0.5)) {
       const others = now.otherThan(object);
@@ -131,7 +128,7 @@ class Decision {
     const right = object.kind === 'bowl' ? 'rim' : 'top';
     const grasp = this.slips(1) ? (right === 'rim' ? 'top' : 'rim') : right;
     return {
-      reasoning: `I take ${spoken(object)} ${object.name}.`,
+      reasoning: `I take ${label(object)} ${object.name}.`,
       tool: 'pick',
       arguments: { object: object.name, grasp },
     };
@@ -141,14 +138,14 @@ class Decision {
     const { now, style } = this;
     const aim = step.target!;
     let target: SeenObject | undefined = now.thing(aim);
-    if (!target) return this.missing(spoken(aim));
+    if (!target) return this.missing(label(aim));
     if (target.kind === 'drawer' && now.drawerMoved && !this.slips(1)) return look('The drawer moved. I look again.');
     if (target.kind === 'drawer' && target.state !== 'open' && !now.stale) return this.putBack();
     if (now.last?.tool === 'pick' && style.looksBeforePlacing) return look('I have it. I look where to put it.');
     if (this.slips(0.1)) target = now.otherThan(target).find(({ name }) => name !== now.object(index)?.name) ?? target;
     const where = step.kind === 'beside' ? step.side : step.kind === 'inside' ? 'in' : 'on';
     return {
-      reasoning: `It goes to ${spoken(target)} ${target.name}.`,
+      reasoning: `It goes to ${label(target)} ${target.name}.`,
       tool: 'place',
       arguments: { where, target: target.name },
     };
