@@ -20,27 +20,39 @@ const GRASPED = 0.09;
 /** Undersides above this hang in the air unless something is below. */
 const LIFTED = 0.08;
 
-const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-
 /**
- * Detections under this harness's names: letters by the place in the row of everything seen, from left to right. A name
- * alone tells neither kind nor colour nor role; it must be read in the list. One letter is one token to a planner.
+ * Detections under this harness's names, from left to right: colour and kind as one word, `red-cube`, and a letter where
+ * several look alike, `black-bowl-A` the leftmost. A name never tells an object's role in the task.
  */
 export function named(detections: readonly Detection[]): Detection[] {
-  return [...detections]
-    .sort((a, b) => b.position[1] - a.position[1])
-    .map((detection, i) => ({ ...detection, name: nameAt(i) }));
+  const ordered = [...detections].sort((a, b) => b.position[1] - a.position[1]);
+  const count = new Map<string, number>();
+  for (const detection of ordered) count.set(label(detection), (count.get(label(detection)) ?? 0) + 1);
+  const used = new Map<string, number>();
+  return ordered.map((detection) => {
+    const name = label(detection);
+    if (count.get(name) === 1) return { ...detection, name };
+    const index = used.get(name) ?? 0;
+    used.set(name, index + 1);
+    return { ...detection, name: `${name}-${letters(index)}` };
+  });
 }
 
-function nameAt(place: number): string {
-  const letter = LETTERS[place % LETTERS.length];
-  return place < LETTERS.length ? letter : nameAt(Math.floor(place / LETTERS.length) - 1) + letter;
+/** A, B, ... Z, AA, AB, ... */
+function letters(index: number): string {
+  const letter = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? letter : letters(Math.floor(index / 26) - 1) + letter;
+}
+
+/** Colour and kind as one word. */
+export function label(thing: { colour: string; kind: string }): string {
+  return thing.colour === '' ? thing.kind : `${thing.colour}-${thing.kind}`;
 }
 
 /**
  * One line an object, from left to right, x,y in centimetres:
- * `red-cube C at 41,-2 in E`, `drawer H closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free
- * also the two nearest others with their distances: `black-bowl B at 44,12 near D 17, A 22`.
+ * `red-cube at 41,-2 in basket`, `drawer closed at 50,-42` (or `open`, `ajar`); of things that look alike and stand free
+ * also the two nearest others with their distances: `black-bowl-B at 44,12 near plate 17, red-can 22`.
  * @param detections as `named` gives them.
  * @param hand where the fingers hold something, undefined while they hold nothing.
  */
@@ -51,7 +63,7 @@ export function describeDetections(detections: readonly Detection[], hand?: Vec3
 
 function line(detection: Detection, all: readonly Detection[], hand: Vec3 | undefined): string {
   const [x, y] = detection.position;
-  let text = `${label(detection)} ${detection.name}`;
+  let text = detection.name;
   if (detection.open !== undefined) text += ` ${drawerState(detection, all)}`;
   text += ` at ${cm(x)},${cm(y)}`;
   const place = placeOf(detection, all, hand);
@@ -65,11 +77,6 @@ function line(detection: Detection, all: readonly Detection[], hand: Vec3 | unde
     .slice(0, 2)
     .map((other) => `${other.name} ${cm(other.apart)}`);
   return near.length === 0 ? text : `${text} near ${near.join(', ')}`;
-}
-
-/** Colour and kind as one word, so that a small planner finds the name after it by the word alone. */
-export function label(thing: { colour: string; kind: string }): string {
-  return thing.colour === '' ? thing.kind : `${thing.colour}-${thing.kind}`;
 }
 
 /** How far a drawer stands out of its cabinet, as both are seen; all or nothing where the cabinet is not. */

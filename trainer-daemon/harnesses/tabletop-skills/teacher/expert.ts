@@ -100,7 +100,7 @@ class Decision {
     if (now.drawerMoved) return look('The drawer moved. I look again.');
     const verb = step.kind === 'open' ? 'open' : 'close';
     return {
-      reasoning: `I ${verb} drawer ${drawer.name}.`,
+      reasoning: `I ${verb} the ${drawer.name}.`,
       tool: `${verb}_drawer`,
       arguments: { drawer: drawer.name },
     };
@@ -128,7 +128,7 @@ class Decision {
     const right = object.kind === 'bowl' ? 'rim' : 'top';
     const grasp = this.slips(1) ? (right === 'rim' ? 'top' : 'rim') : right;
     return {
-      reasoning: `I take ${label(object)} ${object.name}.`,
+      reasoning: `I take ${object.name}.`,
       tool: 'pick',
       arguments: { object: object.name, grasp },
     };
@@ -145,7 +145,7 @@ class Decision {
     if (this.slips(0.1)) target = now.otherThan(target).find(({ name }) => name !== now.object(index)?.name) ?? target;
     const where = step.kind === 'beside' ? step.side : step.kind === 'inside' ? 'in' : 'on';
     return {
-      reasoning: `It goes to ${label(target)} ${target.name}.`,
+      reasoning: `It goes to ${target.name}.`,
       tool: 'place',
       arguments: { where, target: target.name },
     };

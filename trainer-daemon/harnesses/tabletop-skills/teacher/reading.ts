@@ -22,7 +22,7 @@ export interface PastCall {
 }
 
 const LINE =
-  /^(?:(?<colour>[a-z]+)-)?(?<kind>[a-z]+) (?<name>[A-Z]+)(?: (?<state>open|closed|ajar))? at (?<x>-?\d+),(?<y>-?\d+)(?: (?:(?<held>held)|(?<how>in|on) (?<support>[A-Z]+)))?/;
+  /^(?<name>(?:(?<colour>[a-z]+)-)?(?<kind>[a-z]+)(?:-[A-Z]+)?)(?: (?<state>open|closed|ajar))? at (?<x>-?\d+),(?<y>-?\d+)(?: (?:(?<held>held)|(?<how>in|on) (?<support>[a-zA-Z-]+)))?/;
 
 /** Objects of a `detect` answer; positions in metres, heights unknown (0). */
 export function readDetections(answer: string): SeenObject[] {
