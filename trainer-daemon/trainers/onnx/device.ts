@@ -1,5 +1,8 @@
 /** Which execution provider the trainer runs on. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
 import { env, InferenceSession, Tensor } from 'onnxruntime-node';
 import { GraphBuilder } from '../../planner/onnx/builder.ts';
 import { TrainerError, type TrainerOptions } from '../contract.ts';
@@ -28,8 +31,19 @@ export async function chooseDevice(wanted: TrainerOptions['device']): Promise<De
   return wanted;
 }
 
+/**
+ * Whether the runtime's CUDA library lies beside it. Trying to load an absent one makes the runtime print an error that
+ * no log setting suppresses once another session exists in the process.
+ */
+function cudaLibraryPresent(): boolean {
+  const runtime = dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'));
+  const name = process.platform === 'win32' ? 'onnxruntime_providers_cuda.dll' : 'libonnxruntime_providers_cuda.so';
+  return existsSync(join(runtime, 'bin', 'napi-v6', process.platform, process.arch, name));
+}
+
 /** Why a provider cannot compute 1 x 1 = 1 here, in one line; undefined when it can. */
 export async function failureOf(device: Exclude<Device, 'cpu'>): Promise<string | undefined> {
+  if (device === 'cuda' && !cudaLibraryPresent()) return "ONNX Runtime's CUDA library is not installed";
   try {
     const g = new GraphBuilder();
     const x = g.input('x', ['n', 1]);
