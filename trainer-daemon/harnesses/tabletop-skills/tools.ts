@@ -30,7 +30,7 @@ export const STATUSES = ['done', 'failed'] as const;
 
 /** Tool specifications in the chat-completions form. */
 export const TOOLS = [
-  tool('detect', 'What the cameras see, from left to right: colour, name, x,y in cm, and what it is in or on.', {}),
+  tool('detect', 'What the cameras see, from left to right: name, x,y in cm, and what it is in or on.', {}),
   tool('look', 'An image from a camera.', { camera: { type: 'string', enum: [...CAMERAS] } }),
   tool('pick', 'Grasp and lift an object of the last detect.', {
     object: name,

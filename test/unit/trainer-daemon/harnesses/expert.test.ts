@@ -33,10 +33,10 @@ const careful = (instruction: string, ...past: Past[]) =>
   answerAsExpert(transcript(instruction, ...past), undefined, CAREFUL);
 const detected = (table: string): Past => ['detect', {}, table];
 
-const BOWLS = 'black-bowl A at 48,33 near B 18\nplate B at 44,15\nblack-bowl C at 46,-31 near B 46';
+const BOWLS = 'black-bowl-A at 48,33 near plate 18\nplate at 44,15\nblack-bowl-B at 46,-31 near plate 46';
 const BOWL_TO_PLATE = 'pick up the black bowl next to the plate and place it on the plate';
-const HELD: Past = ['pick', { object: 'A', grasp: 'rim' }, 'held; holding'];
-const PLACED: Past = ['place', { where: 'on', target: 'B' }, 'placed; gripper empty'];
+const HELD: Past = ['pick', { object: 'black-bowl-A', grasp: 'rim' }, 'held; holding'];
+const PLACED: Past = ['place', { where: 'on', target: 'plate' }, 'placed; gripper empty'];
 
 describe('the scripted expert', () => {
   it('knows every instruction of every suite', () => {
@@ -61,54 +61,55 @@ describe('the scripted expert', () => {
 
   it('tells like bowls apart by the relation, from what was perceived', () => {
     expect(careful(BOWL_TO_PLATE, detected(BOWLS))).toEqual({
-      reasoning: 'I take black-bowl A.',
+      reasoning: 'I take black-bowl-A.',
       tool: 'pick',
-      arguments: { object: 'A', grasp: 'rim' },
+      arguments: { object: 'black-bowl-A', grasp: 'rim' },
     });
     const right = 'pick up the black bowl on the right and place it on the plate';
-    expect(careful(right, detected(BOWLS))).toMatchObject({ tool: 'pick', arguments: { object: 'C' } });
+    expect(careful(right, detected(BOWLS))).toMatchObject({ tool: 'pick', arguments: { object: 'black-bowl-B' } });
   });
 
   it('still knows which bowl was meant after it was dropped elsewhere', () => {
-    const dropped = 'plate A at 44,15\nblack-bowl B at 55,-2 near A 20\nblack-bowl C at 47,-30 near A 45';
+    // It now lies on the other's right, and so has the other's letter.
+    const dropped = 'plate at 44,15\nblack-bowl-A at 47,-30 near plate 45\nblack-bowl-B at 55,-42 near plate 58';
     const left = 'pick up the black bowl on the left and place it on the plate';
-    const slipped: Past = ['place', { where: 'on', target: 'B' }, 'slipped; gripper empty'];
+    const slipped: Past = ['place', { where: 'on', target: 'plate' }, 'slipped; gripper empty'];
     expect(careful(left, detected(BOWLS), HELD, slipped, detected(dropped))).toMatchObject({
       tool: 'pick',
-      arguments: { object: 'B' },
+      arguments: { object: 'black-bowl-B' },
     });
     // Only the other one is seen: it is not taken for the one that was meant.
-    const gone = 'plate A at 44,15\nblack-bowl B at 47,-30 near A 45';
+    const gone = 'plate at 44,15\nblack-bowl at 47,-30';
     expect(careful(left, detected(BOWLS), HELD, slipped, detected(gone)).tool).toBe('detect');
   });
 
   it('puts down what it holds, looks, and ends when it sees the result', () => {
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD)).toMatchObject({
       tool: 'place',
-      arguments: { where: 'on', target: 'B' },
+      arguments: { where: 'on', target: 'plate' },
     });
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED).tool).toBe('detect');
-    const done = 'black-bowl A at 44,16 on B\nplate B at 44,15\nblack-bowl C at 46,-31 near B 46';
+    const done = 'black-bowl-A at 44,16 on plate\nplate at 44,15\nblack-bowl-B at 46,-31 near plate 46';
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED, detected(done))).toMatchObject({
       tool: 'finish',
       arguments: { status: 'done' },
     });
-    const missed = 'black-bowl A at 44,29 near B 14\nplate B at 44,15\nblack-bowl C at 46,-31 near B 46';
+    const missed = 'black-bowl-A at 44,29 near plate 14\nplate at 44,15\nblack-bowl-B at 46,-31 near plate 46';
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), HELD, PLACED, detected(missed))).toMatchObject({
       tool: 'pick',
-      arguments: { object: 'A' },
+      arguments: { object: 'black-bowl-A' },
     });
   });
 
   it('opens the drawer first, looks again, and closes it at the end', () => {
     const task = 'open the drawer, put the red cube inside and close it';
-    const shut = 'red-cube A at 40,2\ndrawer B closed at 50,-42\ncabinet C at 50,-42';
-    const open = 'red-cube A at 40,2\ndrawer B open at 50,-27\ncabinet C at 50,-42';
-    const filled = 'red-cube A at 50,-24 in B\ndrawer B open at 50,-27\ncabinet C at 50,-42';
-    const opened: Past = ['open_drawer', { drawer: 'B' }, 'opened; gripper empty'];
-    const held: Past = ['pick', { object: 'A', grasp: 'top' }, 'held; holding'];
-    const placed: Past = ['place', { where: 'in', target: 'B' }, 'placed; gripper empty'];
-    const closed: Past = ['close_drawer', { drawer: 'B' }, 'closed; gripper empty'];
+    const shut = 'red-cube at 40,2\ndrawer closed at 50,-42\ncabinet at 50,-42';
+    const open = 'red-cube at 40,2\ndrawer open at 50,-27\ncabinet at 50,-42';
+    const filled = 'red-cube at 50,-24 in drawer\ndrawer open at 50,-27\ncabinet at 50,-42';
+    const opened: Past = ['open_drawer', { drawer: 'drawer' }, 'opened; gripper empty'];
+    const held: Past = ['pick', { object: 'red-cube', grasp: 'top' }, 'held; holding'];
+    const placed: Past = ['place', { where: 'in', target: 'drawer' }, 'placed; gripper empty'];
+    const closed: Past = ['close_drawer', { drawer: 'drawer' }, 'closed; gripper empty'];
     const way: [Past, string][] = [
       [detected(shut), 'open_drawer'],
       [opened, 'detect'],
@@ -117,7 +118,7 @@ describe('the scripted expert', () => {
       [placed, 'detect'],
       [detected(filled), 'close_drawer'],
       [closed, 'detect'],
-      [detected('drawer A closed at 50,-42\ncabinet B at 50,-42'), 'finish'],
+      [detected('drawer closed at 50,-42\ncabinet at 50,-42'), 'finish'],
     ];
     const past: Past[] = [];
     for (const [call, next] of way) {
@@ -129,22 +130,22 @@ describe('the scripted expert', () => {
   });
 
   it('pushes again where the drawer is seen ajar', () => {
-    const shut: Past = ['close_drawer', { drawer: 'A' }, 'closed; gripper empty'];
-    const table = (state: string, y: number) => detected(`drawer A ${state} at 50,${y}\ncabinet B at 50,-42`);
+    const shut: Past = ['close_drawer', { drawer: 'drawer' }, 'closed; gripper empty'];
+    const table = (state: string, y: number) => detected(`drawer ${state} at 50,${y}\ncabinet at 50,-42`);
     expect(careful('close the drawer', table('open', -27), shut, table('ajar', -36)).tool).toBe('close_drawer');
     expect(careful('close the drawer', table('open', -27), shut, table('closed', -41)).tool).toBe('finish');
   });
 
   it('does not reopen the drawer that it closed over its content', () => {
     const task = 'take the yellow cube out of the drawer, put it on the plate and close the drawer';
-    const done = 'plate A at 50,24\nyellow-cube B at 50,24 on A\ndrawer C closed at 50,-42';
+    const done = 'plate at 50,24\nyellow-cube at 50,24 on plate\ndrawer closed at 50,-42';
     expect(careful(task, detected(done))).toMatchObject({ tool: 'finish', arguments: { status: 'done' } });
   });
 
   it('looks again after an error, and gives up what is out of reach', () => {
-    const error: Past = ['pick', { object: 'I', grasp: 'rim' }, 'error: no I in the last detect'];
+    const error: Past = ['pick', { object: 'black-bowl-I', grasp: 'rim' }, 'error: no black-bowl-I in the last detect'];
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), error).tool).toBe('detect');
-    const far: Past = ['pick', { object: 'A', grasp: 'rim' }, 'unreachable; gripper empty'];
+    const far: Past = ['pick', { object: 'black-bowl-A', grasp: 'rim' }, 'unreachable; gripper empty'];
     expect(careful(BOWL_TO_PLATE, detected(BOWLS), far, detected(BOWLS), far)).toMatchObject({
       tool: 'finish',
       arguments: { status: 'failed' },
@@ -166,7 +167,7 @@ describe('the scripted expert', () => {
     const tools = new Set<string>();
     for (let noise = 0; noise < 100; noise++) {
       const table = BOWLS.replace('46,-31', `46,-${20 + noise}`);
-      const slipped: Past = ['pick', { object: 'A', grasp: 'rim' }, 'slipped; gripper empty'];
+      const slipped: Past = ['pick', { object: 'black-bowl-A', grasp: 'rim' }, 'slipped; gripper empty'];
       tools.add(answerAsExpert(transcript(BOWL_TO_PLATE, detected(table), slipped)).tool);
     }
     expect(tools).toEqual(new Set(['detect', 'finish', 'pick']));
@@ -213,14 +214,14 @@ describe('reading', () => {
 
   it('judges places and sides', () => {
     const seen = (kind: string, x: number, y: number, more: Partial<SeenObject> = {}): SeenObject => ({
-      name: kind === 'plate' ? 'A' : 'B',
+      name: kind,
       kind,
       colour: '',
       position: [x, y, 0],
       ...more,
     });
     const plate = seen('plate', 0.4, 0);
-    const on = seen('cube', 0.42, 0.02, { support: { how: 'on', name: 'A' } });
+    const on = seen('cube', 0.42, 0.02, { support: { how: 'on', name: 'plate' } });
     expect(looksDone({ kind: 'on' }, on, plate)).toBe(true);
     expect(looksDone({ kind: 'inside' }, on, plate)).toBe(false);
     expect(looksDone({ kind: 'on' }, seen('cube', 0.6, 0.02), plate)).toBe(false);

@@ -8,28 +8,55 @@ import { readDetections } from '../../../../trainer-daemon/harnesses/tabletop-sk
 import { detection } from './detections.ts';
 
 describe('names', () => {
-  it('are letters from left to right over everything, so that a kind alone does not give its name', () => {
+  it('are colour and kind, from left to right', () => {
     const seen = [
       detection('cube', 'red', 0.4, -0.1),
       detection('plate', '', 0.5, 0.3),
       detection('bowl', 'black', 0.5, 0),
     ];
-    expect(named(seen).map(({ kind, name }) => `${kind} ${name}`)).toEqual(['plate A', 'bowl B', 'cube C']);
+    expect(named(seen).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      'plate plate',
+      'bowl black-bowl',
+      'cube red-cube',
+    ]);
     expect(seen.map(({ name }) => name)).toEqual(['cube', 'plate', 'bowl']);
+  });
+
+  it('have a letter where several look alike, the leftmost A', () => {
+    const seen = named([
+      detection('bowl', 'black', 0.4, -0.2),
+      detection('bowl', 'white', 0.5, 0.1),
+      detection('bowl', 'black', 0.6, 0.2),
+      detection('cube', 'black', 0.5, 0),
+    ]);
+    expect(seen.map(({ name, position }) => [name, position[1]])).toEqual([
+      ['black-bowl-A', 0.2],
+      ['white-bowl', 0.1],
+      ['black-cube', 0],
+      ['black-bowl-B', -0.2],
+    ]);
+  });
+
+  it('go on with two letters after the alphabet', () => {
+    const seen = named(Array.from({ length: 27 }, (_, i) => detection('cube', 'red', 0.5, 0.5 - i / 30)));
+    const names = seen.map(({ name }) => name);
+    expect(names.slice(0, 2)).toEqual(['red-cube-A', 'red-cube-B']);
+    expect(names.slice(25)).toEqual(['red-cube-Z', 'red-cube-AA']);
+    expect(new Set(names).size).toBe(27);
   });
 });
 
 describe('observations', () => {
-  it('tell colour, kind, name and place in centimetres', () => {
+  it('tell name and place in centimetres', () => {
     const seen = named([detection('cube', 'red', 0.404, -0.002), detection('drawer', '', 0.5, -0.42, { open: false })]);
-    expect(describeDetections(seen)).toBe('red-cube A at 40,0\ndrawer B closed at 50,-42');
+    expect(describeDetections(seen)).toBe('red-cube at 40,0\ndrawer closed at 50,-42');
   });
 
   it('tell a drawer that stands out of its cabinet neither far nor little', () => {
     const cabinet = detection('cabinet', '', 0.5, -0.42);
     const states = [-0.42, -0.4, -0.37, -0.34, -0.3, -0.27].map(
       (y) =>
-        /drawer [A-Z] (\w+)/.exec(
+        /^drawer (\w+)/m.exec(
           describeDetections(named([cabinet, detection('drawer', '', 0.5, y, { open: y > -0.345 })])),
         )?.[1],
     );
@@ -45,10 +72,10 @@ describe('observations', () => {
     ]);
     expect(describeDetections(seen)).toBe(
       [
-        'black-bowl A at 44,12 near C 17, B 22',
-        'red-can B at 66,12',
-        'plate C at 44,-5',
-        'black-bowl D at 44,-30 near C 25, B 47',
+        'black-bowl-A at 44,12 near plate 17, red-can 22',
+        'red-can at 66,12',
+        'plate at 44,-5',
+        'black-bowl-B at 44,-30 near plate 25, red-can 47',
       ].join('\n'),
     );
   });
@@ -89,23 +116,38 @@ describe('observations', () => {
 
   it('call held what hangs between the fingers, and only while they hold', () => {
     const seen = named([detection('cube', 'red', 0.5, 0, { bottom: 0.2 })]);
-    expect(describeDetections(seen, [0.51, 0.01, 0.22])).toBe('red-cube A at 50,0 held');
-    expect(describeDetections(seen)).toBe('red-cube A at 50,0');
+    expect(describeDetections(seen, [0.51, 0.01, 0.22])).toBe('red-cube at 50,0 held');
+    expect(describeDetections(seen)).toBe('red-cube at 50,0');
   });
 
   it('are read back as they were written', () => {
-    const text = 'plate A at 44,15\nred-cube B at 30,0 held\nblue-cube C at 43,14 on A\ndrawer D open at 50,-28';
+    const text = [
+      'plate at 44,15',
+      'black-bowl-A at 43,14 on plate',
+      'red-cube at 30,0 held',
+      'blue-cube at 43,13 in black-bowl-A',
+      'black-bowl-B at 40,-10 near plate 25, blue-cube 23',
+      'drawer open at 50,-28',
+    ].join('\n');
     expect(readDetections(text)).toEqual([
-      { name: 'A', kind: 'plate', colour: '', position: [0.44, 0.15, 0] },
-      { name: 'B', kind: 'cube', colour: 'red', position: [0.3, 0, 0], held: true },
+      { name: 'plate', kind: 'plate', colour: '', position: [0.44, 0.15, 0] },
       {
-        name: 'C',
+        name: 'black-bowl-A',
+        kind: 'bowl',
+        colour: 'black',
+        position: [0.43, 0.14, 0],
+        support: { how: 'on', name: 'plate' },
+      },
+      { name: 'red-cube', kind: 'cube', colour: 'red', position: [0.3, 0, 0], held: true },
+      {
+        name: 'blue-cube',
         kind: 'cube',
         colour: 'blue',
-        position: [0.43, 0.14, 0],
-        support: { how: 'on', name: 'A' },
+        position: [0.43, 0.13, 0],
+        support: { how: 'in', name: 'black-bowl-A' },
       },
-      { name: 'D', kind: 'drawer', colour: '', position: [0.5, -0.28, 0], state: 'open' },
+      { name: 'black-bowl-B', kind: 'bowl', colour: 'black', position: [0.4, -0.1, 0] },
+      { name: 'drawer', kind: 'drawer', colour: '', position: [0.5, -0.28, 0], state: 'open' },
     ]);
     expect(readDetections('nothing seen')).toEqual([]);
     expect(describeDetections([])).toBe('nothing seen');
