@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../protocol/chat.ts';
+import { tensorSpecs } from '../../trainer-daemon/planner/architecture.ts';
 import { renderPrompt, renderResponse } from '../../trainer-daemon/planner/chat-template.ts';
 import { readCheckpoint, writeCheckpoint } from '../../trainer-daemon/planner/checkpoint.ts';
 import { type RunningServer, startPlannerServer } from '../../trainer-daemon/planner/serving/server.ts';
@@ -82,7 +83,9 @@ beforeAll(async () => {
   folder = await tinyPlanner(5);
   // Larger weights than a fresh planner's, so that its distribution is far from uniform.
   const { weights } = await readCheckpoint(folder);
-  for (let i = 0; i < weights.flat.length; i++) if (weights.flat[i] !== 1) weights.flat[i] *= 6;
+  for (const { shape, offset, size } of tensorSpecs(weights.architecture)) {
+    if (shape.length === 2) for (let i = offset; i < offset + size; i++) weights.flat[i] *= 6;
+  }
   await writeCheckpoint(folder, weights, folder);
   other = await variant(0.3);
   tokenizer = await loadTokenizer(folder);
