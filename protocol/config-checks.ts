@@ -54,6 +54,14 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
     );
   }
   const trainingStates = new Set(config.splits.training);
+  if (selection !== 'validation' && selection.some((state) => trainingStates.has(state))) {
+    add(
+      'error',
+      'selection-on-training-states',
+      'evaluation.selectionStates',
+      'checkpoints may not be chosen on training states: there the planner repeats what it was trained on',
+    );
+  }
   if (
     config.evaluation.states !== 'evaluation' &&
     config.evaluation.states.some((state) => trainingStates.has(state))
