@@ -1,8 +1,9 @@
 /** What a config will do, before anything is written (`train --dry-run`). */
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { defaultPlannerInit, type TrainingConfig } from '../../protocol/config.ts';
 import { type Architecture, parameterCount } from '../planner/architecture.ts';
 import { readArchitecture } from '../planner/checkpoint.ts';
+import { architectureOf } from '../planner/initialise.ts';
 import { loadAdapter } from '../rollouts/index.ts';
 import type { ForecastRow, RunForecast } from './contract.ts';
 import { selectTasks } from './tasks.ts';
@@ -78,8 +79,6 @@ export async function planRun(config: TrainingConfig, configFolder: string): Pro
 
 async function plannerArchitecture(config: TrainingConfig, configFolder: string): Promise<Architecture> {
   const { checkpoint, init } = config.planner;
-  if (checkpoint !== undefined)
-    return readArchitecture(isAbsolute(checkpoint) ? checkpoint : resolve(configFolder, checkpoint));
-  const size = init ?? defaultPlannerInit;
-  return { ...size, headDim: size.hidden / size.heads, ropeTheta: 10_000, rmsEpsilon: 1e-6, tiedEmbeddings: true };
+  if (checkpoint !== undefined) return readArchitecture(resolve(configFolder, checkpoint));
+  return architectureOf(init ?? defaultPlannerInit);
 }

@@ -1,9 +1,10 @@
 /** The folders under policies/: the base planner, and checkpoints that became policy versions. */
 import { existsSync } from 'node:fs';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Message } from '../../protocol/chat.ts';
 import { defaultPlannerInit } from '../../protocol/config.ts';
+import { policySection } from '../../protocol/ids.ts';
 import type { PolicyRecord, ResolvedCall } from '../../protocol/records.ts';
 import { readCheckpoint } from '../planner/checkpoint.ts';
 import { transcriptPieces } from '../planner/corpus.ts';
@@ -23,8 +24,7 @@ export async function placeFolder(from: string, to: string): Promise<void> {
 
 /** Makes a checkpoint folder policy `policy.version`: policy.json written, journal told. */
 export async function registerPolicy(context: RunContext, policy: PolicyRecord): Promise<void> {
-  const version = String(policy.version).padStart(4, '0');
-  await context.store.section(`policies/v${version}`).writeJson('policy.json', policy);
+  await context.store.section(policySection(policy.version)).writeJson('policy.json', policy);
   await context.journal({ type: 'policy-created', policy });
 }
 
@@ -37,9 +37,7 @@ export async function ensureBasePolicy(context: RunContext): Promise<void> {
   const folder = context.policyFolder(0);
   const { planner, seed } = context.config;
   if (planner.checkpoint !== undefined) {
-    const from = isAbsolute(planner.checkpoint)
-      ? planner.checkpoint
-      : resolve(context.configFolder, planner.checkpoint);
+    const from = resolve(context.configFolder, planner.checkpoint);
     await readCheckpoint(from);
     await placeFolder(from, folder);
   } else {

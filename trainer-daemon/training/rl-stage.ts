@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { roundSection } from '../../protocol/ids.ts';
 import type { EpisodeRecord, PolicyRecord, RoundPlan, ScoreRecord, StepRecord } from '../../protocol/records.ts';
 import { chooseCheckpoint, taskPool } from '../evaluation/choose.ts';
 import { rlBatches } from '../samples/batches.ts';
@@ -92,7 +93,7 @@ function drawPlan(context: RunContext, round: number, pool: string[], earlier: R
 async function runRound(context: RunContext, plan: RoundPlan, rounds: number): Promise<void> {
   const { config } = context;
   const { round, policyVersion } = plan;
-  const name = `rounds/${String(round).padStart(4, '0')}`;
+  const name = roundSection(round);
   const section = context.store.section(name);
   const started = performance.now();
 

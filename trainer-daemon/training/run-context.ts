@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TrainingConfig } from '../../protocol/config.ts';
+import { policySection } from '../../protocol/ids.ts';
 import type { JournalEvent, JournalLine, ProgressTick, RunEvent } from '../../protocol/journal.ts';
 import type { PolicyRecord } from '../../protocol/records.ts';
 import { openRecording, type Recording } from '../../recordings/index.ts';
@@ -111,7 +112,7 @@ export class RunContext {
   }
 
   policyFolder(version: number): string {
-    return this.path('policies', `v${String(version).padStart(4, '0')}`);
+    return this.path(policySection(version));
   }
 
   /** Policies whose creation is in the journal and whose folder is there, by version. */

@@ -15,7 +15,10 @@ import { evaluatePolicy } from './evaluate-policy.ts';
 import { placeFolder, registerPolicy } from './policies.ts';
 import type { RunContext } from './run-context.ts';
 
-const CHECKPOINTS = ['sft', 'checkpoints'];
+/** Folder of checkpoint k in the run directory. */
+function checkpointPath(number: number): string {
+  return `sft/checkpoints/${String(number).padStart(2, '0')}`;
+}
 
 export async function runSftStage(context: RunContext): Promise<void> {
   if (context.policies().some((policy) => policy.stage === 'sft')) return;
@@ -50,7 +53,7 @@ async function takeSteps(context: RunContext, targets: SftTarget[]): Promise<Map
   const batches = sftBatches(targets, sft.batch, sft.epochs, seed);
   const points = checkpointSteps(batches.length, sft.checkpoints);
   const section = context.store.section('sft');
-  const folder = (number: number) => context.path(...CHECKPOINTS, String(number).padStart(2, '0'));
+  const folder = (number: number) => context.path(checkpointPath(number));
 
   const done = context
     .events('checkpoint')
@@ -113,7 +116,7 @@ async function takeSteps(context: RunContext, targets: SftTarget[]): Promise<Map
           stage: 'sft',
           number,
           step,
-          path: [...CHECKPOINTS, String(number).padStart(2, '0')].join('/'),
+          path: checkpointPath(number),
         });
         if (number > 1) await rm(join(folder(number - 1), 'optimizer'), { recursive: true, force: true });
       }
@@ -131,7 +134,7 @@ async function choose(context: RunContext, points: Map<number, number>): Promise
     const { summary } = await evaluatePolicy(context, {
       stage: 'sft',
       kind: 'validation',
-      folder: context.path(...CHECKPOINTS, String(number).padStart(2, '0')),
+      folder: context.path(checkpointPath(number)),
       policyVersion: 1,
       candidate: number,
       label: `validating checkpoint ${number} of ${points.size}`,
@@ -152,7 +155,7 @@ async function choose(context: RunContext, points: Map<number, number>): Promise
     successes: chosen.successes,
     episodes: chosen.episodes,
   });
-  const from = context.path(...CHECKPOINTS, String(chosen.number).padStart(2, '0'));
+  const from = context.path(checkpointPath(chosen.number));
   await placeFolder(from, context.policyFolder(1));
   // RL starts with fresh moments.
   await rm(join(context.policyFolder(1), 'optimizer'), { recursive: true, force: true });
