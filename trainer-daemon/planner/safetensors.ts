@@ -3,7 +3,7 @@
  * `{name: {dtype, shape, data_offsets: [begin, end]}}`, then the tensors' bytes. Everything read from a header is
  * checked before it is used: a file may come from anywhere.
  */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { CheckpointError } from './checkpoint-error.ts';
 
 /** The bound the reference implementation sets; a real header is a few hundred bytes a tensor. */
@@ -53,8 +53,12 @@ export class SafetensorsFile {
   static async open(file: string): Promise<SafetensorsFile> {
     let handle: FileHandle;
     try {
+      // Opening a pipe would wait for a writer.
+      if (!(await stat(file)).isFile())
+        throw new CheckpointError(file, 'is no file; put the weights of the checkpoint there');
       handle = await open(file, 'r');
     } catch (error) {
+      if (error instanceof CheckpointError) throw error;
       throw new CheckpointError(
         file,
         `cannot be opened (${(error as NodeJS.ErrnoException).code}); copy it here again`,
@@ -70,14 +74,13 @@ export class SafetensorsFile {
   }
 
   /**
-   * Converts a tensor to float32 into `target` (of exactly its size).
+   * A tensor's entry, without reading its numbers.
    * @throws CheckpointError when it is absent, has another shape, or a dtype other than F32, F16, BF16.
    */
-  async readInto(name: string, shape: number[], target: Float32Array): Promise<void> {
+  find(name: string, shape: number[]): StoredTensor {
     const tensor = this.tensors.get(name);
     if (tensor === undefined) throw new CheckpointError(this.file, `the tensor ${name} is missing`);
-    const width = BYTES_BY_DTYPE[tensor.dtype];
-    if (width === undefined) {
+    if (BYTES_BY_DTYPE[tensor.dtype] === undefined) {
       throw new CheckpointError(
         this.file,
         `${name} is stored as ${tensor.dtype}; only F32, F16 and BF16 are read: convert the checkpoint to one of them`,
@@ -89,6 +92,16 @@ export class SafetensorsFile {
         `${name} has shape [${tensor.shape}], config.json says [${shape}]: the two files do not belong together`,
       );
     }
+    return tensor;
+  }
+
+  /**
+   * Converts a tensor to float32 into `target` (of exactly its size).
+   * @throws CheckpointError as {@link find}, or when the file became shorter meanwhile.
+   */
+  async readInto(name: string, shape: number[], target: Float32Array): Promise<void> {
+    const tensor = this.find(name, shape);
+    const width = BYTES_BY_DTYPE[tensor.dtype];
     const buffer = new Uint8Array(Math.min(CHUNK, Math.max(target.length, 1)) * width);
     for (let start = 0; start < target.length; start += CHUNK) {
       const count = Math.min(CHUNK, target.length - start);

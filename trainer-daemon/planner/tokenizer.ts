@@ -8,7 +8,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { sha256 } from '../../protocol/random.ts';
 import { bytesOfToken } from './byte-alphabet.ts';
 import { CheckpointError } from './checkpoint-error.ts';
-import { type JsonObject, readJsonObject } from './model-config.ts';
+import { type JsonObject, readJsonObject } from './json-file.ts';
 
 export { type BpeVocabulary, trainBpe } from './bpe-training.ts';
 export { CONTROL_TOKENS, writeTokenizer } from './tokenizer-files.ts';

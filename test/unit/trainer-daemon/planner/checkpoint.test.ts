@@ -141,6 +141,29 @@ describe('readCheckpoint', () => {
     [{ rope_scaling: { rope_type: 'yarn', factor: 4 } }, 'yarn'],
     [{ use_sliding_window: true }, 'use_sliding_window'],
     [{ layer_types: ['full_attention', 'sliding_attention'] }, 'layer_types'],
+    [{ model_type: 'qwen3_moe' }, 'Qwen3ForCausalLM with model_type qwen3_moe'],
+    [{ architectures: [], model_type: 'llama' }, 'the architecture is llama'],
+    [{ architectures: undefined, model_type: undefined }, 'the architecture is not named'],
+    [{ rope_scaling: 'linear' }, 'rope_scaling is "linear"'],
+    [{ rope_scaling: { factor: 2 } }, 'rope_scaling has "factor" and no rope_type'],
+    [{ rope_parameters: { rope_type: 'default' }, rope_scaling: { type: 'dynamic', factor: 2 } }, 'dynamic'],
+    [{ rope_parameters: { full_attention: { rope_type: 'default' } } }, '"full_attention"'],
+    [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor is 0.5'],
+    [{ rope_theta: -1 }, 'rope_theta is -1'],
+    [{ rope_theta: '1e4' }, 'rope_theta is "1e4"'],
+    [{ rms_norm_eps: 5 }, 'rms_norm_eps is 5'],
+    [{ rms_norm_eps: 0 }, 'rms_norm_eps is 0'],
+    [{ use_sliding_window: 'yes' }, 'it must be true or false'],
+    [{ tie_word_embeddings: 'false' }, 'it must be true or false'],
+    [{ layer_types: 'full_attention' }, 'layer_types is "full_attention"'],
+    [{ layer_types: ['full_attention'] }, 'layer_types lists 1 layers'],
+    [{ hidden_size: 1.5 }, 'hidden_size is 1.5'],
+    [{ hidden_size: 1e300 }, 'hidden_size is 1e+300'],
+    [{ hidden_size: 10_000_000, vocab_size: 10_000_000 }, 'billion parameters'],
+    [{ num_attention_heads: [4] }, 'num_attention_heads is [4]'],
+    [{ num_attention_heads: 5 }, 'is no multiple of num_key_value_heads'],
+    [{ eos_token_id: [2, -1] }, 'eos_token_id is [2,-1]'],
+    [{ num_hidden_layers: 1 }, 'holds model.layers.1.'],
     [{ attention_bias: true }, 'attention_bias'],
     [{ quantization_config: { quant_method: 'fp8' } }, 'quantised'],
     [{ hidden_act: 'gelu' }, 'hidden_act'],
@@ -160,6 +183,30 @@ describe('readCheckpoint', () => {
     expect((await refusal()).message).toContain(words);
   });
 
+  it('points at the line where config.json stops being JSON', async () => {
+    const file = join(folder, 'config.json');
+    await writeFile(file, '{\n  "rms_norm_eps": NaN\n}');
+    expect((await refusal()).message).toContain(`${file}:2: is not JSON (NaN is no number JSON knows)`);
+    await writeFile(file, '{\n  "hidden_size": 64,\n');
+    expect((await refusal()).message).toContain('is not JSON (it ends too early); copy it from the checkpoint again');
+    await writeFile(file, '[]');
+    expect((await refusal()).message).toContain('holds no JSON object');
+  });
+
+  it('never reads what is no regular file', async () => {
+    const config = join(folder, 'config.json');
+    await mkdir(config);
+    expect((await refusal()).message).toContain('config.json: is no file');
+    await rm(config, { recursive: true });
+    execFileSync('mkfifo', [config]);
+    expect((await refusal()).message).toContain('config.json: is no file');
+    await rm(config);
+    await writeFixture(tied, 'F32');
+    await rm(join(folder, 'model.safetensors'));
+    execFileSync('mkfifo', [join(folder, 'model.safetensors')]);
+    expect((await refusal()).message).toContain('model.safetensors: is no file');
+  });
+
   it('says which file is missing', async () => {
     expect((await refusal()).file).toBe(join(folder, 'config.json'));
     await editConfig({});
@@ -167,6 +214,10 @@ describe('readCheckpoint', () => {
     await writeFile(join(folder, 'pytorch_model.bin'), 'x');
     expect((await refusal()).message).toContain('save_pretrained');
     await rm(folder, { recursive: true });
+    expect((await refusal()).message).toBe(
+      `${folder}: does not exist; give the folder of a Qwen3 checkpoint in Hugging Face format`,
+    );
+    await writeFile(folder, 'x');
     expect((await refusal()).message).toContain('is no folder');
   });
 
