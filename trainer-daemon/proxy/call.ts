@@ -5,7 +5,8 @@ import type { ResolvedCall } from '../../protocol/records.ts';
 import { type ApiError, apiError, excerpt } from './api-error.ts';
 import { CompletionCollector, errorMessage, ReplyError, removeCapture } from './completion.ts';
 import type { EpisodeOpening } from './contract.ts';
-import { EventStreamReader, formatEvent } from './event-stream.ts';
+import type { CallInDialect, ClientStream } from './dialects/contract.ts';
+import { EventStreamReader } from './event-stream.ts';
 import { type BoundaryRequest, enforceSampling, record } from './sampling.ts';
 import { postJson, readBody, type UpstreamReply } from './upstream-request.ts';
 
@@ -16,8 +17,9 @@ export interface CallSetup {
   id: string;
   turn: number;
   retryOf: string | null;
-  /** The parsed body as received. */
+  /** The request in the chat form. */
   request: Record<string, unknown>;
+  inDialect: CallInDialect;
   opening: EpisodeOpening;
 }
 
@@ -58,6 +60,7 @@ class UpstreamFailure extends Error {
 /** Runs a call to its end. Never throws: every failure is a result. */
 export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallResult> {
   const { opening } = setup;
+  const { dialect, untranslated } = setup.inDialect;
   const boundary = enforceSampling(setup.request, opening, seedOf(setup.id));
   const policyVersion = opening.upstream.policyVersion();
   const startedAt = new Date();
@@ -69,8 +72,8 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
   let status: ResolvedCall['status'] = 'complete';
   try {
     const answer = await postJson(
-      `${opening.upstream.url}/chat/completions`,
-      JSON.stringify(boundary.body),
+      opening.upstream.url + dialect.endpoint,
+      JSON.stringify(dialect.toUpstream?.(boundary.body) ?? boundary.body),
       opening.upstream.apiKey,
       hooks.signal,
     );
@@ -89,8 +92,8 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
     };
     reply =
       setup.request.stream === true
-        ? { events: await readStream(answer, collector, boundary, onBytes, checkVersion, hooks.forward) }
-        : { json: await readWhole(answer, collector, boundary, onBytes) };
+        ? { events: await readStream(answer, collector, boundary, setup, onBytes, checkVersion, hooks.forward) }
+        : { json: await readWhole(answer, collector, boundary, setup, onBytes) };
     checkVersion();
     collector.completion();
   } catch (error) {
@@ -110,9 +113,13 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
     id: setup.id,
     episode: opening.id,
     turn: setup.turn,
-    surface: 'chat',
+    surface: dialect.surface,
     policyVersion,
-    request: { messages: messages as Message[], tools: (tools as Tool[] | null | undefined) ?? null, other },
+    request: {
+      messages: messages as Message[],
+      tools: (tools as Tool[] | null | undefined) ?? null,
+      other: untranslated ? { ...other, untranslated } : other,
+    },
     samplingAsked: boundary.asked,
     samplingSent: boundary.sent,
     promptTokenIds: completion?.promptTokenIds ?? null,
@@ -171,13 +178,16 @@ async function readWhole(
   answer: UpstreamReply,
   collector: CompletionCollector,
   boundary: BoundaryRequest,
+  setup: CallSetup,
   onBytes: () => void,
 ): Promise<string> {
+  const { dialect } = setup.inDialect;
   const text = await readBody(answer.body, LARGEST_REPLY, onBytes);
-  const reply = parse(text);
+  const parsed = parse(text);
+  const reply = dialect.fromUpstream ? dialect.fromUpstream(parsed) : parsed;
   collector.addReply(reply);
   removeCapture(record(reply), boundary.wishes);
-  return JSON.stringify(reply);
+  return dialect.reply(record(reply), setup.inDialect.context);
 }
 
 /** @returns every event for the client; those before the finish chunk were forwarded already. */
@@ -185,6 +195,7 @@ async function readStream(
   answer: UpstreamReply,
   collector: CompletionCollector,
   boundary: BoundaryRequest,
+  setup: CallSetup,
   onBytes: () => void,
   checkVersion: () => void,
   forward: (event: string) => void,
@@ -193,6 +204,8 @@ async function readStream(
   if (!type.includes('text/event-stream'))
     throw new UpstreamFailure(`a streamed reply was asked for, but "${excerpt(type, 80)}" came`);
   const reader = new EventStreamReader();
+  const { dialect } = setup.inDialect;
+  const client: ClientStream = dialect.stream(setup.inDialect.context);
   const events: string[] = [];
   let size = 0;
   let done = false;
@@ -206,7 +219,8 @@ async function readStream(
         done = true;
         continue;
       }
-      const chunk = parse(data);
+      const parsed = parse(data);
+      const chunk = dialect.fromUpstream ? dialect.fromUpstream(parsed) : parsed;
       collector.addChunk(chunk);
       checkVersion();
       const view = record(chunk);
@@ -217,16 +231,17 @@ async function readStream(
         // The chunk that only tells the usage was asked for by the proxy alone.
         if (!hasChoices) continue;
       }
-      const event = formatEvent(JSON.stringify(chunk));
-      events.push(event);
-      if (collector.finishReason === null) forward(event);
+      for (const event of client.push(view)) {
+        events.push(event);
+        if (collector.finishReason === null) forward(event);
+      }
     }
   }
   if (collector.finishReason === null)
     throw new UpstreamFailure(
       done ? 'the stream ended without a finish reason' : 'the stream broke off before its finish chunk',
     );
-  events.push(formatEvent('[DONE]'));
+  events.push(...client.end());
   return events;
 }
 

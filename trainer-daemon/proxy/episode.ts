@@ -3,12 +3,15 @@ import { callId } from '../../protocol/ids.ts';
 import { type ApiError, apiError } from './api-error.ts';
 import { type CallResult, type ClientReply, closedError, runCall } from './call.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordedCall } from './contract.ts';
+import type { CallInDialect } from './dialects/contract.ts';
 
 /** Whole replies are kept for this many calls, to answer a client that asks again. */
 const REPLIES_KEPT = 64;
 
 export interface IncomingCall {
+  /** In the chat form. */
   request: Record<string, unknown>;
+  inDialect: CallInDialect;
   bodyHash: string;
   idempotencyKey: string | undefined;
   /** The client says that it sends this request again. */
@@ -139,6 +142,7 @@ export class OpenEpisode implements ProxyEpisode {
         // A lost call left no record to point at.
         retryOf: failed && failure?.recorded ? failed.id : null,
         request: incoming.request,
+        inDialect: incoming.inDialect,
         opening: this.opening,
       },
       {

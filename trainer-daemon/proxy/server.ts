@@ -1,18 +1,28 @@
 /**
- * The recording proxy: an OpenAI-compatible endpoint in front of the planner's server. Each episode has a random key,
- * in the path (`/e/KEY/v1/chat/completions`) or as bearer token (`/v1/chat/completions`). A call's record is durable
- * before its reply ends. Neither keys nor prompts are ever logged.
+ * The recording proxy: an endpoint in front of the planner's server that speaks the dialects of dialects/. Each episode
+ * has a random key, in the path (`/e/KEY/v1/...`) or in a header (bearer token, `x-api-key`,
+ * `x-agentic-robo-rl-episode`). A call's record is durable before its reply ends. Neither keys nor prompts are ever
+ * logged.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import * as http from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { chatRequestSchema } from '../../protocol/chat.ts';
-import { type ApiError, apiError, apiErrorBody } from './api-error.ts';
+import { apiError } from './api-error.ts';
 import { closedError } from './call.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordingProxy } from './contract.ts';
+import { parseBody } from './dialects/body.ts';
+import { chatDialect } from './dialects/chat.ts';
+import {
+  type Dialect,
+  type ErrorReply,
+  RefusedRequest,
+  type ReplyContext,
+  type Translation,
+} from './dialects/contract.ts';
+import { dialectOf, keysIn, MODELS, modelsReply, SERVED } from './dialects/index.ts';
+import { DialectMemory } from './dialects/memory.ts';
 import { OpenEpisode } from './episode.ts';
-import { formatEvent } from './event-stream.ts';
 import { samplingProblem } from './sampling.ts';
 
 export interface ProxyOptions {
@@ -22,11 +32,11 @@ export interface ProxyOptions {
   port?: number;
   /** Largest request body in bytes. */
   bodyLimit?: number;
+  /** Told once an episode of each field of a request that has no meaning for the planner's server. */
+  onNotice?: (text: string) => void;
 }
 
 const BODY_LIMIT = 32 * 1024 * 1024;
-const CHAT = '/v1/chat/completions';
-const MODELS = '/v1/models';
 
 /** @throws Error when the address cannot be listened on. */
 export async function startProxy(options: ProxyOptions = {}): Promise<RecordingProxy> {
@@ -40,18 +50,22 @@ class ProxyServer implements RecordingProxy {
   private readonly address: string;
   private readonly port: number;
   private readonly bodyLimit: number;
+  private readonly onNotice: (text: string) => void;
   private readonly server: http.Server;
   private readonly episodes = new Map<string, OpenEpisode>();
   private readonly closedKeys = new Set<string>();
+  private readonly memories = new WeakMap<OpenEpisode, DialectMemory>();
 
   constructor(options: ProxyOptions) {
     this.address = options.listen ?? '127.0.0.1';
     this.port = options.port ?? 0;
     this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
+    this.onNotice = options.onNotice ?? (() => {});
     this.server = http.createServer((request, response) => {
       this.handle(request, response).catch(() => {
         // A defect of ours: the client is told no details, and no record exists.
-        if (!response.headersSent) sendError(response, apiError(500, 'proxy_failed', 'the recording proxy failed'));
+        if (!response.headersSent)
+          sendError(response, chatDialect.error(apiError(500, 'proxy_failed', 'the recording proxy failed')));
         else response.destroy();
       });
     });
@@ -102,51 +116,84 @@ class ProxyServer implements RecordingProxy {
   private async handle(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     response.on('error', () => {});
     if (!this.hostAllowed(request.headers.host))
-      return refuse(request, response, apiError(403, 'host_not_allowed', 'this Host header is not served here'));
-    const path = (request.url ?? '/').split('?')[0];
-    const inPath = /^\/e\/([^/]+)(\/.*)$/.exec(path);
-    const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    const key = inPath?.[1] ?? bearer;
-    const route = inPath?.[2] ?? path;
-    const episode = key === undefined ? undefined : this.episodes.get(key);
-    if (!episode) {
-      const error =
-        key !== undefined && this.closedKeys.has(key)
-          ? closedError()
-          : apiError(401, 'invalid_api_key', 'unknown episode key: send the key that the adapter was given', {
-              retry: false,
-            });
-      return refuse(request, response, error);
-    }
-    if (route === MODELS && request.method === 'GET') {
-      const model = { id: episode.opening.upstream.model, object: 'model', created: 0, owned_by: 'agentic-robo-rl' };
-      return sendJson(response, 200, JSON.stringify({ object: 'list', data: [model] }));
-    }
-    if (route !== CHAT && route !== MODELS)
       return refuse(
         request,
         response,
-        apiError(404, 'unknown_url', `the recording proxy serves POST ${CHAT} and GET ${MODELS} only`),
+        chatDialect.error(apiError(403, 'host_not_allowed', 'this Host header is not served here')),
       );
-    if (route !== CHAT || request.method !== 'POST')
-      return refuse(request, response, apiError(405, 'method_not_allowed', `use POST ${CHAT} or GET ${MODELS}`));
-    await this.chat(episode, request, response);
+    const path = (request.url ?? '/').split('?')[0];
+    const inPath = /^\/e\/([^/]+)(\/.*)?$/.exec(path);
+    // Some clients add /v1 themselves, whatever base URL they are given.
+    const route = (inPath ? (inPath[2] ?? '/') : path).replace(/^\/v1\/v1\//, '/v1/');
+    const dialect = dialectOf(route);
+    const keys = inPath ? [inPath[1]] : keysIn(request.headers);
+    const episode = keys.map((key) => this.episodes.get(key)).find((each) => each !== undefined);
+    if (!episode) {
+      const error = keys.some((key) => this.closedKeys.has(key))
+        ? closedError()
+        : apiError(401, 'invalid_api_key', 'unknown episode key: send the key that the adapter was given', {
+            retry: false,
+          });
+      return refuse(request, response, dialect.error(error));
+    }
+    const isModels = route === MODELS || route.startsWith(`${MODELS}/`);
+    if (isModels && request.method === 'GET') {
+      const { model } = episode.opening.upstream;
+      const models = modelsReply(model, route === MODELS ? undefined : decoded(route.slice(MODELS.length + 1)));
+      if (models !== undefined) return sendJson(response, 200, models);
+      return refuse(
+        request,
+        response,
+        dialect.error(apiError(404, 'model_not_found', `there is no such model here, only ${model}`)),
+      );
+    }
+    const served = dialect.paths.includes(route);
+    if (!served && !isModels)
+      return refuse(
+        request,
+        response,
+        dialect.error(apiError(404, 'unknown_url', `the recording proxy serves ${SERVED} only`)),
+      );
+    if (!served || request.method !== 'POST')
+      return refuse(
+        request,
+        response,
+        dialect.error(apiError(405, 'method_not_allowed', isModels ? `use GET ${route}` : `use POST ${route}`)),
+      );
+    await this.call(episode, dialect, route, request, response);
   }
 
-  private async chat(
+  private async call(
     episode: OpenEpisode,
+    dialect: Dialect,
+    route: string,
     request: http.IncomingMessage,
     response: http.ServerResponse,
   ): Promise<void> {
     episode.touch();
-    const bytes = await this.readRequest(episode, request, response);
+    const bytes = await this.readRequest(episode, dialect, request, response);
     if (bytes === undefined) return;
-    const body = parseRequest(bytes);
-    if ('status' in body) return sendError(response, body);
+    let body: unknown;
+    let translation: Translation;
+    const memory = this.memoryOf(episode);
+    try {
+      body = parseBody(bytes);
+      translation = dialect.toChat(body, {
+        toolCalls: memory.toolCalls,
+        templateArguments: episode.opening.upstream.capturesTokens,
+      });
+    } catch (error) {
+      if (error instanceof RefusedRequest) return sendError(response, dialect.error(error.error));
+      throw error;
+    }
+    const context: ReplyContext = {
+      replyId: memory.nextReplyId(episode.id),
+      received: body as Record<string, unknown>,
+      toolCalls: memory.toolCalls,
+    };
 
     const hungUp = new AbortController();
     response.on('close', () => hungUp.abort());
-    const streamed = body.request.stream === true;
     const begin = () => {
       if (response.headersSent) return;
       response.writeHead(200, {
@@ -155,10 +202,12 @@ class ProxyServer implements RecordingProxy {
         'x-accel-buffering': 'no',
       });
     };
+    let sent = 0;
     const answer = await episode.answer(
       {
-        request: body.request,
-        bodyHash: createHash('sha256').update(bytes).digest('hex'),
+        request: translation.chat,
+        inDialect: { dialect, context, untranslated: memory.firstSeen(translation.untranslated, this.onNotice) },
+        bodyHash: createHash('sha256').update(`${route}\n`).update(bytes).digest('hex'),
         idempotencyKey: single(request.headers['idempotency-key']),
         marked: Number(single(request.headers['x-stainless-retry-count']) ?? 0) > 0,
       },
@@ -166,6 +215,7 @@ class ProxyServer implements RecordingProxy {
         gone: hungUp.signal,
         forward: (event) => {
           begin();
+          sent++;
           response.write(event);
         },
       },
@@ -173,13 +223,13 @@ class ProxyServer implements RecordingProxy {
     episode.touch();
     if (response.destroyed) return;
     if ('error' in answer) {
-      if (!response.headersSent) return sendError(response, answer.error);
-      // The status line is gone; OpenAI's clients raise on an error event.
-      response.end(formatEvent(JSON.stringify(JSON.parse(apiErrorBody(answer.error)))));
-    } else if (streamed && 'events' in answer.reply) {
+      if (!response.headersSent) return sendError(response, dialect.error(answer.error));
+      // The status line is gone; the stream itself must tell.
+      response.end(dialect.streamError(answer.error, context, sent));
+    } else if ('events' in answer.reply) {
       begin();
       response.end(answer.reply.events.slice(answer.forwarded).join(''));
-    } else if ('json' in answer.reply) {
+    } else {
       sendJson(response, 200, answer.reply.json);
     }
   }
@@ -187,13 +237,20 @@ class ProxyServer implements RecordingProxy {
   /** @returns undefined when the client was refused or hung up. */
   private async readRequest(
     episode: OpenEpisode,
+    dialect: Dialect,
     request: http.IncomingMessage,
     response: http.ServerResponse,
   ): Promise<Buffer | undefined> {
-    const tooLarge = apiError(413, 'request_too_large', `the request is larger than ${this.bodyLimit} bytes`);
+    const tooLarge = dialect.error(
+      apiError(413, 'request_too_large', `the request is larger than ${this.bodyLimit} bytes`),
+    );
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
-      refuse(request, response, apiError(415, 'encoding_not_supported', `send the body without ${encoding} encoding`));
+      refuse(
+        request,
+        response,
+        dialect.error(apiError(415, 'encoding_not_supported', `send the body without ${encoding} encoding`)),
+      );
       return undefined;
     }
     if (Number(request.headers['content-length'] ?? 0) > this.bodyLimit) {
@@ -218,6 +275,15 @@ class ProxyServer implements RecordingProxy {
     return Buffer.concat(parts);
   }
 
+  private memoryOf(episode: OpenEpisode): DialectMemory {
+    let memory = this.memories.get(episode);
+    if (memory === undefined) {
+      memory = new DialectMemory();
+      this.memories.set(episode, memory);
+    }
+    return memory;
+  }
+
   /** Keeps web pages from reaching a loopback proxy under a name of their own (DNS rebinding). */
   private hostAllowed(header: string | undefined): boolean {
     if (header === undefined) return false;
@@ -239,26 +305,12 @@ function reachableHost(address: string): string {
   return '127.0.0.1';
 }
 
-function parseRequest(bytes: Buffer): ApiError | { request: Record<string, unknown> } {
-  let parsed: unknown;
+function decoded(part: string): string {
   try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return decodeURIComponent(part);
   } catch {
-    return apiError(400, 'invalid_json', 'the request body is not JSON in UTF-8');
+    return part;
   }
-  const checked = chatRequestSchema.safeParse(parsed);
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
-    return apiError(400, 'invalid_request', `${issue.path.join('.') || 'the request'}: ${issue.message}`);
-  }
-  const request = parsed as Record<string, unknown>;
-  if (typeof request.n === 'number' && request.n > 1)
-    return apiError(
-      400,
-      'one_choice_only',
-      `n is ${request.n}: each call is recorded as one response, so n must be 1 (switch off the harness's ensembling)`,
-    );
-  return { request };
 }
 
 function single(header: string | string[] | undefined): string | undefined {
@@ -275,13 +327,13 @@ function sendJson(response: http.ServerResponse, status: number, body: string, h
   response.end(body);
 }
 
-function sendError(response: http.ServerResponse, error: ApiError): void {
-  sendJson(response, error.status, apiErrorBody(error), error.headers);
+function sendError(response: http.ServerResponse, error: ErrorReply): void {
+  sendJson(response, error.status, error.body, error.headers);
 }
 
 /** Answers before the body was read: the rest of it is not taken in. */
-function refuse(request: http.IncomingMessage, response: http.ServerResponse, error: ApiError): void {
-  sendJson(response, error.status, apiErrorBody(error), { ...error.headers, connection: 'close' });
+function refuse(request: http.IncomingMessage, response: http.ServerResponse, error: ErrorReply): void {
+  sendJson(response, error.status, error.body, { ...error.headers, connection: 'close' });
   // Gives the client time to read the refusal before the socket goes.
   request.resume();
   response.on('finish', () => setTimeout(() => request.socket.destroy(), 200).unref());

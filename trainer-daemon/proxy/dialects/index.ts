@@ -1,0 +1,31 @@
+/** Which dialect a request speaks, where its episode key is, and the answers that are no calls. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { chatDialect } from './chat.ts';
+import type { Dialect } from './contract.ts';
+
+const DIALECTS: readonly Dialect[] = [chatDialect];
+
+export const MODELS = '/v1/models';
+
+/** The header that names an episode where the usual places for a key are taken. */
+const EPISODE_HEADER = 'x-agentic-robo-rl-episode';
+
+/** The dialect that answers a path; for paths that none answers, the one whose errors the client understands. */
+export function dialectOf(path: string): Dialect {
+  return DIALECTS.find((dialect) => dialect.paths.includes(path)) ?? chatDialect;
+}
+
+export const SERVED = `POST ${DIALECTS.flatMap(({ paths }) => paths).join(', ')} and GET ${MODELS}`;
+
+/** Every key that a request without one in its path carries; the first that is an episode's counts. */
+export function keysIn(headers: IncomingHttpHeaders): string[] {
+  const bearer = /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  return [headers[EPISODE_HEADER], bearer, headers['x-api-key']].filter((key) => typeof key === 'string');
+}
+
+/** Body of a model list, or of one model when `id` is given; undefined when there is no such model. */
+export function modelsReply(model: string, id?: string): string | undefined {
+  if (id !== undefined && id !== model) return undefined;
+  const entry = { id: model, object: 'model', created: 0, owned_by: 'agentic-robo-rl' };
+  return JSON.stringify(id === undefined ? { object: 'list', data: [entry] } : entry);
+}
