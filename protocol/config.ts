@@ -296,8 +296,8 @@ export const configSchema = z.strictObject({
           'paper, 3.3.2',
         ),
         advantage: key(
-          z.literal('leave-one-out').default('leave-one-out'),
-          'Reward less the mean reward of the other valid attempts of the group.',
+          z.enum(['leave-one-out', 'permuted-control']).default('leave-one-out'),
+          'Reward less the mean reward of the other valid attempts of the group. `permuted-control` deals these advantages out anew among the episodes of the round: a run that must not learn, to check one that does.',
           'paper, eq. 4',
         ),
         clip: key(

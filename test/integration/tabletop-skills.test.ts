@@ -47,6 +47,7 @@ async function play(
   init: number,
   baseUrl = teacher.url,
   limits = {},
+  other = {},
 ): Promise<EpisodeResult> {
   const outputDir = join(folder, `${suite}-${taskIndex}-${init}-${outputs++}`);
   lastOutput = outputDir;
@@ -63,6 +64,7 @@ async function play(
       apiKey: 'key',
       model: 'tabletop-expert',
       outputDir,
+      ...other,
     })}\n`,
   );
   const answer = JSON.parse((await answers.next()).value) as { done: boolean; error?: string };
@@ -126,6 +128,26 @@ describe('the skills harness', () => {
       else expect(result.successTurn).toBe(null);
     }
   }, 60_000);
+
+  it('keeps what its tools answered from the planner when observations are blank', async () => {
+    const seen: ChatMessage[][] = [];
+    const model = await scriptedModel((turn, request) => {
+      seen.push((request as { messages: ChatMessage[] }).messages);
+      return turn === 0 ? calls(['detect', '{}'], ['look', '{"camera":"agent"}']) : call('finish', '{"status":"done"}');
+    });
+    try {
+      await play('tabletop_spatial', 0, 12, model.url, {}, { observations: 'blank' });
+      expect(seen[1].slice(3)).toEqual([
+        { role: 'tool', tool_call_id: 'a0', content: '' },
+        { role: 'tool', tool_call_id: 'a1', content: '' },
+      ]);
+      seen.length = 0;
+      await play('tabletop_spatial', 0, 12, model.url);
+      expect(seen).toHaveLength(1);
+    } finally {
+      model.server.close();
+    }
+  });
 
   it('leaves a transcript that only grew, and a trajectory with the names the planner was told', async () => {
     await play('tabletop_spatial_swap', 4, 12, careful.url);

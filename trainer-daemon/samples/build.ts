@@ -3,7 +3,7 @@ import type { TrainingConfig } from '../../protocol/config.ts';
 import { succeeded } from '../../protocol/outcome.ts';
 import { Random } from '../../protocol/random.ts';
 import type { EpisodeRecord, ResolvedCall, RoundPlan, SampleRecord } from '../../protocol/records.ts';
-import { type PlacedEpisode, placeEpisodes } from './groups.ts';
+import { type PlacedEpisode, permuteAdvantages, placeEpisodes } from './groups.ts';
 import { Notices } from './notices.ts';
 import { type SampleStatus, STATUS } from './reasons.ts';
 import { type CheckedRecord, checkRecord, type SampleCall } from './record.ts';
@@ -84,6 +84,7 @@ export async function buildSamples(input: BuildSamplesInput): Promise<BuiltRound
   }
   const notices = new Notices();
   const placed = placeEpisodes(plan, input.episodes, notices);
+  if (input.config.advantage === 'permuted-control') permuteAdvantages(placed, input.seed, input.round);
   const samples: SampleRecord[] = [];
   const items: SelectedSample[] = [];
   for (const [index, place] of placed.episodes.entries()) {

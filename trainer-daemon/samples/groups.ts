@@ -1,4 +1,5 @@
 /** Sorts a round's episode records into the plan's groups and gives each group its advantages. */
+import { Random } from '../../protocol/random.ts';
 import type { EpisodeRecord, RoundPlan } from '../../protocol/records.ts';
 import { leaveOneOut } from './advantage.ts';
 import type { Notices } from './notices.ts';
@@ -71,6 +72,18 @@ export function placeEpisodes(plan: RoundPlan, records: readonly EpisodeRecord[]
     }
   });
   return { episodes: [...groups.flat(), ...strangers], groupsWithSignal };
+}
+
+/**
+ * The control of `rl.advantage: permuted-control`: the advantages of a round, dealt out anew among the episodes that have
+ * one. Size, spread and number of the updates stay, what they say about the episodes is gone.
+ */
+export function permuteAdvantages(round: PlacedRound, seed: number, number: number): void {
+  const credited = round.episodes.filter(({ advantage }) => advantage !== null);
+  const dealt = new Random('permuted-control', seed, number).shuffle(credited.map(({ advantage }) => advantage));
+  credited.forEach((placed, i) => {
+    placed.advantage = dealt[i];
+  });
 }
 
 /** One entry an episode id, by id. A record that was written twice alike counts once; two that differ cannot be trusted. */

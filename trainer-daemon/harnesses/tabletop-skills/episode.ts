@@ -30,6 +30,8 @@ export const episodeOrderSchema = z.object({
   apiKey: z.string(),
   model: z.string(),
   outputDir: z.string().min(1),
+  /** `blank` keeps from the planner what its tools answered: what a planner can do without looking. */
+  observations: z.enum(['full', 'blank']).default('full'),
 });
 export type EpisodeOrder = z.output<typeof episodeOrderSchema>;
 
@@ -135,8 +137,9 @@ async function converse(
     const pictures: ChatMessage[] = [];
     for (const call of reply.tool_calls) {
       const answer = tools.run(call.function.name, call.function.arguments);
-      messages.push({ role: 'tool', tool_call_id: call.id, content: answer.content });
-      if (answer.image !== undefined) pictures.push(pictureMessage(answer.content, answer.image));
+      const blank = order.observations === 'blank';
+      messages.push({ role: 'tool', tool_call_id: call.id, content: blank ? '' : answer.content });
+      if (answer.image !== undefined && !blank) pictures.push(pictureMessage(answer.content, answer.image));
       if (world.success()) result.successTurn ??= turn;
       else result.successTurn = null;
       if (answer.finished) {

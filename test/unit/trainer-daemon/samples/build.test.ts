@@ -43,6 +43,26 @@ describe('buildSamples on a whole round', () => {
     for (const sample of built.samples) expect(sampleSchema.parse(sample)).toEqual(sample);
   });
 
+  it('deals the advantages out anew for the control, and nothing else', async () => {
+    const real = await build(fullRound());
+    const config = rl({ advantage: 'permuted-control' });
+    const dealt = [];
+    for (let seed = 0; seed < 20; seed++) {
+      const control = await build(fullRound(), { config, seed });
+      expect(control.samples.map(({ status, u }) => [status, u])).toEqual(
+        real.samples.map(({ status, u }) => [status, u]),
+      );
+      const perEpisode = new Map(control.items.map(({ episodeId, advantage }) => [episodeId, advantage]));
+      expect(control.items.every((item) => item.advantage === perEpisode.get(item.episodeId))).toBe(true);
+      expect([...perEpisode.values()].sort()).toEqual([-0.5, -0.5, -0.5, -0.5, 1, 1]);
+      dealt.push([...perEpisode.values()].join());
+    }
+    expect(new Set(dealt).size).toBeGreaterThan(3);
+    expect((await build(fullRound(), { config, seed: 7 })).items).toEqual(
+      (await build(fullRound(), { config, seed: 7 })).items,
+    );
+  });
+
   it('refuses a plan of another round or version', async () => {
     await expect(build(fullRound(), { round: 3 })).rejects.toThrow(/plan is of round 2/);
     await expect(build(fullRound(), { policyVersion: 4 })).rejects.toThrow(/policy version 5/);
