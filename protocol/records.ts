@@ -75,6 +75,10 @@ export const callSchema = z.strictObject({
   status: callStatusSchema,
   error: z.string().nullable(),
   retryOf: id.nullable(),
+  /** Why a complete call may not be trained on: ids or log-probs are missing or contradict each other. */
+  untrainable: z.string().optional(),
+  /** Another call of the episode was in flight at the same time; turns are in order of arrival. */
+  concurrent: z.boolean().optional(),
 });
 export type CallRecord = z.output<typeof callSchema>;
 

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { Random } from '../../protocol/random.ts';
 import { callSchema } from '../../protocol/records.ts';
+import { createUpstream } from '../../trainer-daemon/proxy/index.ts';
 import { startProxy } from '../../trainer-daemon/proxy/server.ts';
-import { createUpstream } from '../../trainer-daemon/proxy/upstream.ts';
 import { startVllmServer, streamChunks } from '../doubles/vllm-server.ts';
 import { WatchedSection } from '../doubles/watched-section.ts';
 

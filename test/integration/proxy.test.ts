@@ -3,8 +3,8 @@ import * as http from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { seedOf } from '../../protocol/random.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordingProxy } from '../../trainer-daemon/proxy/contract.ts';
+import { createUpstream } from '../../trainer-daemon/proxy/index.ts';
 import { startProxy } from '../../trainer-daemon/proxy/server.ts';
-import { createUpstream } from '../../trainer-daemon/proxy/upstream.ts';
 import { idsOf, logprobsOf, sleep, startVllmServer, type Turn, type VllmServer } from '../doubles/vllm-server.ts';
 import { WatchedSection } from '../doubles/watched-section.ts';
 
@@ -418,7 +418,7 @@ describe('repeated requests', () => {
     const episode = open();
     const hangUp = new AbortController();
     const one = post(episode, ask(), {}, hangUp.signal).catch((error) => error.name);
-    await sleep(60);
+    await expect.poll(() => server.requests.length).toBe(1);
     hangUp.abort();
     expect(await one).toBe('AbortError');
     await expect.poll(() => sink.calls.length).toBe(1);

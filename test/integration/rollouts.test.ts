@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { episodeId } from '../../protocol/ids.ts';
 import { type EpisodeRecord, episodeSchema } from '../../protocol/records.ts';
 import type { RecordingProxy } from '../../trainer-daemon/proxy/contract.ts';
+import { createUpstream } from '../../trainer-daemon/proxy/index.ts';
 import { startProxy } from '../../trainer-daemon/proxy/server.ts';
-import { createUpstream } from '../../trainer-daemon/proxy/upstream.ts';
 import { loadAdapter } from '../../trainer-daemon/rollouts/adapter.ts';
 import { checkAdapter } from '../../trainer-daemon/rollouts/check-adapter.ts';
 import type { EpisodeJob, LoadedAdapter, RolloutOptions } from '../../trainer-daemon/rollouts/contract.ts';

@@ -4,14 +4,22 @@ import { seedOf } from '../../protocol/random.ts';
 import type { ResolvedCall } from '../../protocol/records.ts';
 import { type ApiError, apiError, excerpt } from './api-error.ts';
 import { CompletionCollector, errorMessage, ReplyError, removeCapture } from './completion.ts';
-import type { EpisodeOpening } from './contract.ts';
+import type { EpisodeOpening, Upstream } from './contract.ts';
 import type { CallInDialect, ClientStream } from './dialects/contract.ts';
 import { EventStreamReader } from './event-stream.ts';
-import { type BoundaryRequest, enforceSampling, record } from './sampling.ts';
-import { postJson, readBody, type UpstreamReply } from './upstream-request.ts';
+import { NotHeld } from './policy-gate.ts';
+import { type BoundaryRequest, enforceSampling } from './sampling.ts';
+import { captureProblem } from './trainability.ts';
+import { serverRoot } from './upstreams/create.ts';
+import { askJson, postJson, readBody, type UpstreamReply } from './upstreams/request.ts';
+import { record } from './upstreams/shapes.ts';
+import { wholeAsChunks } from './whole-as-stream.ts';
 
 const LARGEST_REPLY = 64 * 1024 * 1024;
 const LARGEST_ERROR = 256 * 1024;
+/** A reply that is not streamed may need this long for tens of thousands of tokens. */
+const SILENCE_SECONDS = 1800;
+const HEARTBEAT_SECONDS = 15;
 
 export interface CallSetup {
   id: string;
@@ -29,6 +37,10 @@ export interface CallHooks {
   /** What the call is recorded as when the signal fires. */
   abortedAs(): 'limit' | 'aborted';
   onActivity(): void;
+  /** Whether another call of the episode was in flight at any time while this one was. */
+  concurrent(): boolean;
+  /** A streamed reply begins later than usual: the client is to be shown that the call lives. */
+  heartbeat?(): void;
   /** An event of a streamed reply, for the client at once. The finish chunk and what follows is not told here. */
   forward(event: string): void;
   /** Makes the record durable. @throws when it cannot. */
@@ -60,29 +72,47 @@ class UpstreamFailure extends Error {
 /** Runs a call to its end. Never throws: every failure is a result. */
 export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallResult> {
   const { opening } = setup;
-  const { dialect, untranslated } = setup.inDialect;
+  const { upstream } = opening;
+  const { dialect, context, untranslated } = setup.inDialect;
   const boundary = enforceSampling(setup.request, opening, seedOf(setup.id));
-  const policyVersion = opening.upstream.policyVersion();
-  const startedAt = new Date();
-  const started = performance.now();
-  const collector = new CompletionCollector();
+  const wantsStream = setup.request.stream === true;
+  const collector = new CompletionCollector(upstream.client);
+  const silence = new SilenceWatch(opening.silenceSeconds ?? SILENCE_SECONDS, hooks.signal);
+  const heartbeat = wantsStream
+    ? setInterval(() => hooks.heartbeat?.(), (opening.heartbeatSeconds ?? HEARTBEAT_SECONDS) * 1000)
+    : undefined;
+  let policyVersion = upstream.policyVersion();
+  let startedAt = new Date();
+  let started = performance.now();
   let firstToken: number | null = null;
   let reply: ClientReply | undefined;
   let failure: UpstreamFailure | undefined;
   let status: ResolvedCall['status'] = 'complete';
+  let leave = () => {};
   try {
+    leave = (await upstream.gate?.enter(hooks.signal)) ?? leave;
+    // Stamped as the call goes out: what waited for new weights is answered by them.
+    policyVersion = upstream.policyVersion();
+    startedAt = new Date();
+    started = performance.now();
+    silence.start();
+    const prompt =
+      dialect.endpoint === '/chat/completions' ? promptOf(boundary.body, upstream, silence.signal) : undefined;
+    if (boundary.streamed) clearInterval(heartbeat);
     const answer = await postJson(
-      opening.upstream.url + dialect.endpoint,
+      upstream.url + dialect.endpoint,
       JSON.stringify(dialect.toUpstream?.(boundary.body) ?? boundary.body),
-      opening.upstream.apiKey,
-      hooks.signal,
+      upstream.apiKey,
+      silence.signal,
     );
-    hooks.onActivity();
-    if (answer.status !== 200) throw await refusal(answer, hooks);
     const onBytes = () => {
       firstToken ??= performance.now() - started;
+      silence.restart();
       hooks.onActivity();
     };
+    silence.restart();
+    hooks.onActivity();
+    if (answer.status !== 200) throw await refusal(answer, onBytes);
     const checkVersion = () => {
       const told = collector.policyVersion;
       if (told !== undefined && policyVersion !== null && told !== policyVersion)
@@ -90,25 +120,39 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
           `the policy changed under the call: sent to version ${policyVersion}, answered by version ${told}`,
         );
     };
-    reply =
-      setup.request.stream === true
-        ? { events: await readStream(answer, collector, boundary, setup, onBytes, checkVersion, hooks.forward) }
-        : { json: await readWhole(answer, collector, boundary, setup, onBytes) };
+    if (boundary.streamed) {
+      reply = { events: await readStream(answer, collector, boundary, setup, onBytes, checkVersion, hooks.forward) };
+    } else {
+      const whole = record(await readWhole(answer, collector, boundary, setup, onBytes));
+      reply = wantsStream
+        ? { events: eventsOf(whole, boundary.wishes.usage, dialect.stream(context)) }
+        : { json: dialect.reply(whole, context) };
+    }
     checkVersion();
+    await addPrompt(collector, prompt);
     collector.completion();
   } catch (error) {
     reply = undefined;
     if (hooks.signal.aborted) {
       status = hooks.abortedAs();
+    } else if (silence.broken) {
+      failure = new UpstreamFailure(`nothing came from it for ${silence.seconds} s`, 504);
+      status = 'timeout';
     } else {
       failure = error instanceof UpstreamFailure ? error : new UpstreamFailure(describe(error));
+      if (error instanceof NotHeld) failure = new UpstreamFailure(error.message, 503);
       status = failure.contextLimit ? 'limit' : 'upstream-error';
     }
+  } finally {
+    clearInterval(heartbeat);
+    silence.stop();
+    leave();
   }
 
   const { completion, malformed } = completionOf(collector);
   const { messages, tools, ...other } = setup.request;
   const notes = [failure?.message, malformed, ...(completion?.notes ?? [])].filter((note) => note !== undefined);
+  const untrainable = status === 'complete' && completion ? captureProblem(completion, upstream.client) : null;
   const call: ResolvedCall = {
     id: setup.id,
     episode: opening.id,
@@ -133,6 +177,8 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
     status,
     error: notes.length > 0 ? excerpt([...new Set(notes)].join('; '), 2000) : null,
     retryOf: setup.retryOf,
+    ...(untrainable === null ? {} : { untrainable }),
+    ...(hooks.concurrent() ? { concurrent: true } : {}),
   };
   try {
     await hooks.record(call);
@@ -180,14 +226,69 @@ async function readWhole(
   boundary: BoundaryRequest,
   setup: CallSetup,
   onBytes: () => void,
-): Promise<string> {
+): Promise<unknown> {
   const { dialect } = setup.inDialect;
   const text = await readBody(answer.body, LARGEST_REPLY, onBytes);
   const parsed = parse(text);
   const reply = dialect.fromUpstream ? dialect.fromUpstream(parsed) : parsed;
   collector.addReply(reply);
   removeCapture(record(reply), boundary.wishes);
-  return dialect.reply(record(reply), setup.inDialect.context);
+  return reply;
+}
+
+function eventsOf(reply: Record<string, unknown>, withUsage: boolean, client: ClientStream): string[] {
+  const events = wholeAsChunks(reply, withUsage).flatMap((chunk) => client.push(chunk));
+  return [...events, ...client.end()];
+}
+
+/** The prompt's ids from the server's own encoder, asked for beside the call; undefined where the reply tells them. */
+function promptOf(
+  body: Record<string, unknown>,
+  upstream: Upstream,
+  signal: AbortSignal,
+): Promise<number[] | Error> | undefined {
+  const root = serverRoot(upstream.url);
+  return upstream.client
+    .promptTokens?.(body, (path, asked) => askJson(root + path, asked, upstream.apiKey, signal))
+    .catch((error: Error) => error);
+}
+
+async function addPrompt(collector: CompletionCollector, prompt: Promise<number[] | Error> | undefined): Promise<void> {
+  const ids = await prompt;
+  if (ids instanceof Error) collector.note(`the prompt could not be encoded by the server: ${describe(ids)}`);
+  else if (ids !== undefined) collector.addPrompt(ids);
+}
+
+/** Fires when nothing has come from the upstream for a time, or when the outer signal does. */
+class SilenceWatch {
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+  broken = false;
+  private readonly own = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(seconds: number, outer: AbortSignal) {
+    this.seconds = seconds;
+    this.signal = AbortSignal.any([outer, this.own.signal]);
+  }
+
+  start(): void {
+    this.timer = setTimeout(
+      () => {
+        this.broken = true;
+        this.own.abort();
+      },
+      Math.min(this.seconds * 1000, 2 ** 31 - 1),
+    );
+  }
+
+  restart(): void {
+    this.timer?.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
 }
 
 /** @returns every event for the client; those before the finish chunk were forwarded already. */
@@ -254,8 +355,8 @@ function parse(text: string): unknown {
 }
 
 /** An answer with a status other than 200. */
-async function refusal(answer: UpstreamReply, hooks: CallHooks): Promise<UpstreamFailure> {
-  const text = await readBody(answer.body, LARGEST_ERROR, hooks.onActivity);
+async function refusal(answer: UpstreamReply, onBytes: () => void): Promise<UpstreamFailure> {
+  const text = await readBody(answer.body, LARGEST_ERROR, onBytes);
   let body: string | undefined;
   let message = text.trim() === '' ? 'no body' : excerpt(text);
   let code: unknown;

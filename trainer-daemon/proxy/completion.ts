@@ -4,7 +4,9 @@
  */
 import { type ToolCall, toolCallSchema } from '../../protocol/chat.ts';
 import type { ResolvedCall } from '../../protocol/records.ts';
-import { type CaptureWishes, record } from './sampling.ts';
+import type { CaptureWishes } from './sampling.ts';
+import type { ChoiceFacts, RootFacts, TokenFact, UpstreamClient } from './upstreams/client.ts';
+import { list, record } from './upstreams/shapes.ts';
 
 export type Completion = Pick<
   ResolvedCall,
@@ -20,19 +22,23 @@ export type Completion = Pick<
 export class ReplyError extends Error {}
 
 export class CompletionCollector {
+  private readonly client: UpstreamClient;
   private content: string | null = null;
   private reasoning: string | null = null;
   private readonly toolCalls: Record<string, unknown>[] = [];
   private promptTokenIds: number[] | null = null;
   private tokenIds: number[] | null = null;
   private tokenIdsBroken = false;
-  private logprobs: (number | null)[] | null = null;
-  private tokenTexts: string[] = [];
+  private tokens: TokenFact[] | null = null;
   private usage: Completion['usage'] = null;
-  private readonly notes: string[] = [];
+  private readonly notes = new Set<string>();
   finishReason: string | null = null;
   policyVersion: number | undefined;
   private sawChoice = false;
+
+  constructor(client: UpstreamClient) {
+    this.client = client;
+  }
 
   /** Takes a whole reply (`object: "chat.completion"`). @throws ReplyError */
   addReply(reply: unknown): void {
@@ -54,6 +60,16 @@ export class CompletionCollector {
     }
   }
 
+  /** The prompt's ids from elsewhere, where the reply told none. */
+  addPrompt(ids: unknown): void {
+    if (this.promptTokenIds === null) this.facts({ promptTokenIds: ids });
+  }
+
+  /** A word about the capture, for the record. */
+  note(text: string): void {
+    this.notes.add(text);
+  }
+
   /** What has come so far. @throws ReplyError when a tool call is malformed. */
   completion(): Completion {
     const toolCalls: ToolCall[] = [];
@@ -62,17 +78,22 @@ export class CompletionCollector {
       if (!parsed.success) throw new ReplyError('the reply has a tool call without id, name or arguments');
       toolCalls.push(parsed.data);
     }
-    const notes = [...this.notes];
-    let responseTokenIds = this.tokenIdsBroken ? null : this.tokenIds;
-    if (this.tokenIds === null && this.tokenTexts.length > 0) responseTokenIds = idsFromTexts(this.tokenTexts);
+    const notes = new Set(this.notes);
+    const inEntries = idsOf(this.tokens);
+    let responseTokenIds = this.tokenIds;
+    if (this.tokenIdsBroken) responseTokenIds = null;
+    else if (responseTokenIds === null) responseTokenIds = inEntries;
+    else if (inEntries !== null && differ(inEntries, responseTokenIds))
+      notes.add('the ids told with the log-probs are not the response token ids');
     let logprobs: number[] | null = null;
-    if (this.logprobs !== null) {
-      const missing = this.logprobs.filter((value) => value === null).length;
-      if (missing === 0) logprobs = this.logprobs as number[];
-      else notes.push(`the log-probs of ${missing} of ${this.logprobs.length} tokens are missing`);
+    if (this.tokens !== null) {
+      const values = this.tokens.map(({ logprob }) => logprob);
+      const missing = values.filter((value) => value === null).length;
+      if (missing === 0) logprobs = values as number[];
+      else notes.add(`the log-probs of ${missing} of ${values.length} tokens are missing`);
     }
     if (responseTokenIds !== null && logprobs !== null && responseTokenIds.length !== logprobs.length)
-      notes.push(`${responseTokenIds.length} token ids came with ${logprobs.length} log-probs`);
+      notes.add(`${responseTokenIds.length} token ids came with ${logprobs.length} log-probs`);
     return {
       promptTokenIds: this.promptTokenIds,
       responseTokenIds,
@@ -81,17 +102,21 @@ export class CompletionCollector {
       finishReason: this.finishReason,
       usage: this.usage,
       policyVersion: this.policyVersion,
-      notes,
+      notes: [...notes],
     };
   }
 
   private root(root: Record<string, unknown>): void {
-    if (root.prompt_token_ids !== undefined && root.prompt_token_ids !== null)
-      this.promptTokenIds = this.ids(root.prompt_token_ids, 'prompt token ids');
-    if (Number.isInteger(root.policy_version)) this.policyVersion = root.policy_version as number;
+    this.facts(this.client.root(root));
     const usage = record(root.usage);
     if ([usage.prompt_tokens, usage.completion_tokens, usage.total_tokens].every(Number.isFinite))
       this.usage = usage as Completion['usage'];
+  }
+
+  private facts({ promptTokenIds, policyVersion }: RootFacts): void {
+    if (promptTokenIds !== undefined && promptTokenIds !== null)
+      this.promptTokenIds = this.ids(promptTokenIds, 'prompt token ids');
+    if (policyVersion !== undefined) this.policyVersion = policyVersion;
   }
 
   private add(choice: Record<string, unknown>, message: Record<string, unknown>): void {
@@ -104,23 +129,21 @@ export class CompletionCollector {
       this.addToolCall(record(call), position);
     });
     if (typeof choice.finish_reason === 'string') this.finishReason = choice.finish_reason;
-    // Older vLLM builds put the prompt's ids into the choice.
-    if (Array.isArray(choice.prompt_token_ids) && this.promptTokenIds === null)
-      this.promptTokenIds = this.ids(choice.prompt_token_ids, 'prompt token ids');
-    if (choice.token_ids !== undefined && choice.token_ids !== null) {
-      const ids = this.ids(choice.token_ids, 'token ids');
+    this.addTokens(this.client.choice(choice));
+  }
+
+  private addTokens(facts: ChoiceFacts): void {
+    const { promptTokenIds, ...rest } = facts;
+    this.facts(this.promptTokenIds === null ? { ...rest, promptTokenIds } : rest);
+    if (facts.tokenIds !== undefined && facts.tokenIds !== null) {
+      const ids = this.ids(facts.tokenIds, 'token ids');
       this.tokenIds ??= [];
       if (ids === null) this.tokenIdsBroken = true;
       else for (const id of ids) this.tokenIds.push(id);
     }
-    const entries = record(choice.logprobs).content;
-    if (!Array.isArray(entries)) return;
-    this.logprobs ??= [];
-    for (const entry of entries) {
-      const { logprob, token } = record(entry);
-      this.logprobs.push(Number.isFinite(logprob) ? (logprob as number) : null);
-      this.tokenTexts.push(typeof token === 'string' ? token : '');
-    }
+    if (facts.tokens === undefined) return;
+    if (facts.cumulative || this.tokens === null) this.tokens = [...facts.tokens];
+    else for (const token of facts.tokens) this.tokens.push(token);
   }
 
   private addToolCall(call: Record<string, unknown>, position: number): void {
@@ -144,24 +167,27 @@ export class CompletionCollector {
   }
 
   private ids(value: unknown, what: string): number[] | null {
-    if (Array.isArray(value) && value.every((id) => Number.isSafeInteger(id) && id >= 0)) return value as number[];
-    this.notes.push(`the ${what} are not a list of token ids`);
+    if (Array.isArray(value) && value.every(isId)) return value as number[];
+    this.notes.add(`the ${what} are not a list of token ids`);
     return null;
   }
 }
 
-/** `token_id:N` in place of the token's text, as some vLLM builds answer. */
-function idsFromTexts(texts: string[]): number[] | null {
-  const ids = texts.map((text) => /^token_id:(\d+)$/.exec(text)?.[1]);
-  return ids.every((id) => id !== undefined) ? ids.map(Number) : null;
+const isId = (id: unknown): id is number => Number.isSafeInteger(id) && (id as number) >= 0;
+
+/** The ids told with the log-probs, if all entries tell one. */
+function idsOf(tokens: TokenFact[] | null): number[] | null {
+  if (tokens === null || tokens.length === 0) return null;
+  const ids = tokens.map(({ id }) => id);
+  return ids.every(isId) ? ids : null;
+}
+
+function differ(a: number[], b: number[]): boolean {
+  return a.length !== b.length || a.some((id, i) => id !== b[i]);
 }
 
 function withoutNull(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null && each !== undefined));
-}
-
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** Content as text; parts of type text are joined. Null when there is none. */
@@ -185,6 +211,7 @@ export function removeCapture(reply: Record<string, unknown>, wishes: CaptureWis
   if (!wishes.tokenIds) delete reply.prompt_token_ids;
   for (const each of list(reply.choices)) {
     const choice = record(each);
+    delete choice.meta_info;
     if (!wishes.tokenIds) {
       delete choice.token_ids;
       delete choice.prompt_token_ids;

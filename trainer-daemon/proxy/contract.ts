@@ -2,6 +2,8 @@
 import type { SamplingConfig } from '../../protocol/config.ts';
 import type { ResolvedCall, Role } from '../../protocol/records.ts';
 import type { CallSink } from '../store/contract.ts';
+import type { PolicyGate } from './policy-gate.ts';
+import type { UpstreamClient } from './upstreams/client.ts';
 
 /** A server that answers chat completions behind the proxy. */
 export interface Upstream {
@@ -13,10 +15,10 @@ export interface Upstream {
   readonly apiKey: string | null;
   /** Whether token ids and log-probs of the sampled distribution come back (teachers may lack them). */
   readonly capturesTokens: boolean;
-  /** Sampling fields the server understands beyond the OpenAI ones. */
-  readonly supports: { topK: boolean; seed: boolean };
-  /** Fields sent with every request, for servers whose own defaults would change the sampled distribution. */
-  readonly neutral?: Record<string, unknown>;
+  /** What is asked of this kind of server and how its answers are read. */
+  readonly client: UpstreamClient;
+  /** Holds calls while the server's weights change. */
+  readonly gate?: PolicyGate;
   /** Version that a request dispatched now is answered with; null for servers that do not serve this run's planner. */
   policyVersion(): number | null;
 }
@@ -32,6 +34,10 @@ export interface EpisodeOpening {
   turns: number;
   sink: CallSink;
   onUpstreamFailure: 'pass' | 'fail-fast';
+  /** A call is given up when nothing has come from the upstream for so long; by default half an hour. */
+  silenceSeconds?: number;
+  /** How often a stream that has not begun yet shows that it lives (a comment in it); by default every 15 s. */
+  heartbeatSeconds?: number;
 }
 
 export interface ProxyEpisode {
@@ -49,6 +55,8 @@ export interface ProxyEpisode {
   readonly turnLimitReached: boolean;
   /** True once the upstream refused a prompt as longer than the planner's context (the call is recorded as `limit`). */
   readonly contextLimitReached: boolean;
+  /** Why the episode may not be trained on, as far as its calls tell by now; null when nothing speaks against it. */
+  readonly untrainable: string | null;
   /** A call was lost: it could not be recorded. The episode is then untrainable. */
   readonly lostCalls: number;
   /** Called after each recorded call and when the turn limit refuses one. */
@@ -59,7 +67,7 @@ export interface ProxyEpisode {
 
 export type RecordedCall = Pick<
   ResolvedCall,
-  'id' | 'turn' | 'status' | 'finishReason' | 'response' | 'policyVersion' | 'retryOf'
+  'id' | 'turn' | 'status' | 'finishReason' | 'response' | 'policyVersion' | 'retryOf' | 'untrainable' | 'concurrent'
 >;
 
 export interface RecordingProxy {

@@ -24,6 +24,8 @@ export interface WaitingClient {
   gone: AbortSignal;
   /** An event of a streamed reply, as it comes; not called for a client that joined later. */
   forward(event: string): void;
+  /** A streamed reply begins later than usual: show that the call lives. */
+  heartbeat?(): void;
 }
 
 export type Answer = { reply: ClientReply; forwarded: number } | { error: ApiError };
@@ -36,6 +38,7 @@ interface CallInHand {
   waiting: number;
   abort: AbortController;
   finished: boolean;
+  concurrent: boolean;
   settled: Promise<CallResult>;
 }
 
@@ -68,6 +71,21 @@ export class OpenEpisode implements ProxyEpisode {
     this.key = key;
     this.baseUrl = baseUrl;
     this.onClosed = onClosed;
+  }
+
+  get untrainable(): string | null {
+    if (this.lostCalls > 0) return `${this.lostCalls} of its calls could not be recorded`;
+    for (const call of this.calls) {
+      if (call.status === 'complete') {
+        if (call.untrainable) return `turn ${call.turn}: ${call.untrainable}`;
+      } else if (
+        call.status !== 'limit' &&
+        !this.calls.some((other) => other.turn === call.turn && other.status === 'complete')
+      ) {
+        return `turn ${call.turn} failed (${call.status}) and no repeat of it completed`;
+      }
+    }
+    return null;
   }
 
   touch(): void {
@@ -149,6 +167,11 @@ export class OpenEpisode implements ProxyEpisode {
         signal: abort.signal,
         abortedAs: () => (this.closed ? this.closedAs : 'aborted'),
         onActivity: () => this.touch(),
+        concurrent: () => call.concurrent,
+        heartbeat: () => {
+          this.touch();
+          client.heartbeat?.();
+        },
         forward: (event) => {
           forwarded++;
           client.forward(event);
@@ -167,8 +190,10 @@ export class OpenEpisode implements ProxyEpisode {
       waiting: 0,
       abort,
       finished: false,
+      concurrent: this.inHand.size > 0,
       settled,
     };
+    for (const other of this.inHand) other.concurrent = true;
     this.remember(call, incoming);
     const result = await this.waitFor(call, client);
     return result.ok ? { reply: result.reply, forwarded } : { error: result.error };
@@ -184,10 +209,11 @@ export class OpenEpisode implements ProxyEpisode {
       if (result.contextLimit) this.contextLimitReached = true;
     }
     if (result.ok || result.recorded) {
-      const { id, turn, status, finishReason, response, policyVersion, retryOf } = result.call;
-      this.calls = [...this.calls, { id, turn, status, finishReason, response, policyVersion, retryOf }].sort(
-        (a, b) => a.turn - b.turn,
-      );
+      const { id, turn, status, finishReason, response, policyVersion, retryOf, untrainable, concurrent } = result.call;
+      this.calls = [
+        ...this.calls,
+        { id, turn, status, finishReason, response, policyVersion, retryOf, untrainable, concurrent },
+      ].sort((a, b) => a.turn - b.turn);
     } else {
       this.lostCalls++;
     }

@@ -7,4 +7,4 @@ export type {
   Upstream,
 } from './contract.ts';
 export { type ProxyOptions, startProxy } from './server.ts';
-export { createUpstream, type UpstreamOptions } from './upstream.ts';
+export { createUpstream, type UpstreamOptions } from './upstreams/index.ts';

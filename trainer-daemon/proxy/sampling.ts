@@ -1,6 +1,7 @@
 /** Sampling at the boundary: what the harness asked is recorded, what the episode's role demands is sent. */
 import type { SamplingRecord } from '../../protocol/records.ts';
 import type { EpisodeOpening, Upstream } from './contract.ts';
+import { record } from './upstreams/shapes.ts';
 
 /** Request fields that change how tokens are drawn or how many; all are taken from the harness's hands. */
 const SAMPLING_FIELDS = [
@@ -22,6 +23,30 @@ const SAMPLING_FIELDS = [
   'best_of',
   'bad_words',
   'allowed_token_ids',
+  'logits_processors',
+  'ignore_eos',
+  // SGLang's.
+  'custom_logit_processor',
+  'custom_params',
+  // llama.cpp's.
+  'n_predict',
+  'samplers',
+  'min_keep',
+  'repeat_penalty',
+  'repeat_last_n',
+  'mirostat',
+  'mirostat_tau',
+  'mirostat_eta',
+  'dynatemp_range',
+  'dynatemp_exponent',
+  'xtc_probability',
+  'xtc_threshold',
+  'top_n_sigma',
+  'dry_multiplier',
+  'dry_base',
+  'dry_allowed_length',
+  'dry_penalty_last_n',
+  'dry_sequence_breakers',
 ] as const;
 
 /** Fields by which the proxy asks for token ids and log-probs; the harness's own wishes among them are honoured in the reply. */
@@ -35,6 +60,8 @@ export interface CaptureWishes {
 export interface BoundaryRequest {
   /** Body for the upstream. */
   body: Record<string, unknown>;
+  /** Whether the upstream is asked for a stream. */
+  streamed: boolean;
   asked: SamplingRecord;
   sent: SamplingRecord;
   wishes: CaptureWishes;
@@ -62,15 +89,15 @@ export function enforceSampling(
     delete body[field];
   }
   const sent: Record<string, unknown> = {
-    ...upstream.neutral,
+    ...upstream.client.neutral,
     temperature: sampling.temperature,
     top_p: sampling.topP,
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: 0,
     max_tokens: opening.responseTokens,
   };
-  if (upstream.supports.topK) sent.top_k = sampling.topK;
-  if (upstream.supports.seed) sent.seed = seed;
+  if (upstream.client.supports.topK) sent.top_k = sampling.topK;
+  if (upstream.client.supports.seed) sent.seed = seed;
   Object.assign(body, sent);
   if (!upstream.capturesTokens && 'max_completion_tokens' in request) {
     // Some foreign servers know only the newer name; the harness that was written for one uses it.
@@ -84,14 +111,15 @@ export function enforceSampling(
     tokenIds: request.return_token_ids === true,
     usage: streamOptions.include_usage === true,
   };
-  if (upstream.capturesTokens) {
-    body.logprobs = true;
-    // 0 and not null: null gives no log-probs at all on some servers.
-    body.top_logprobs = wishes.logprobs && Number.isInteger(request.top_logprobs) ? request.top_logprobs : 0;
-    body.return_token_ids = true;
+  const top = Number.isInteger(request.top_logprobs) ? (request.top_logprobs as number) : 0;
+  Object.assign(body, upstream.client.capture(wishes.logprobs ? { topLogprobs: top } : undefined));
+  const streamed = request.stream === true && !upstream.client.asksWhole(request);
+  if (streamed) body.stream_options = { ...streamOptions, include_usage: true };
+  else if (request.stream === true) {
+    delete body.stream;
+    delete body.stream_options;
   }
-  if (request.stream === true) body.stream_options = { ...streamOptions, include_usage: true };
-  return { body, asked: asked as SamplingRecord, sent: sent as SamplingRecord, wishes };
+  return { body, streamed, asked: asked as SamplingRecord, sent: sent as SamplingRecord, wishes };
 }
 
 const KNOWN_NUMBERS = {
@@ -106,11 +134,7 @@ const KNOWN_NUMBERS = {
 
 /** Why this server cannot sample as demanded, or undefined when it can. */
 export function samplingProblem(upstream: Upstream, sampling: EpisodeOpening['sampling']): string | undefined {
-  if (sampling.topK > 0 && !upstream.supports.topK)
+  if (sampling.topK > 0 && !upstream.client.supports.topK)
     return `sampling with topK ${sampling.topK} was asked for, but ${upstream.name} does not know top_k: set topK to -1 or choose another upstream`;
   return undefined;
-}
-
-export function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

@@ -1,7 +1,7 @@
 /** Starting the scripted demonstrator that a harness ships, as a server behind the proxy like any other. */
 import { teacherReadySchema } from '../../protocol/adapter.ts';
 import type { Upstream } from '../proxy/contract.ts';
-import { createUpstream } from '../proxy/upstream.ts';
+import { createUpstream } from '../proxy/index.ts';
 import type { LoadedAdapter } from './contract.ts';
 import { HarnessProcess } from './harness-process.ts';
 import { HarnessError } from './run-episodes.ts';
@@ -54,7 +54,7 @@ export async function startScriptedTeacher(adapter: LoadedAdapter, timeoutSecond
   const upstream = createUpstream({ kind: 'openai', url: first.url, model: first.model, policyVersion: () => null });
   return {
     // It plays a script: sampling settings mean nothing to it.
-    upstream: { ...upstream, name: 'scripted', supports: { topK: true, seed: true } },
+    upstream: { ...upstream, name: 'scripted', client: { ...upstream.client, supports: { topK: true, seed: true } } },
     close: () => teacher.kill(),
   };
 }

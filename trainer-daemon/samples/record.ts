@@ -81,6 +81,7 @@ function completedResends(calls: ResolvedCall[], byId: Map<string, ResolvedCall>
 }
 
 function tokenProblem(call: ResolvedCall): string | null {
+  if (call.untrainable !== undefined) return `may not be trained on: ${call.untrainable}`;
   if (call.promptTokenIds === null || call.promptTokenIds.length === 0) return 'has no prompt token ids';
   if (call.responseTokenIds === null) return 'has no response token ids';
   if (call.logprobs === null) return 'has no log-probs';

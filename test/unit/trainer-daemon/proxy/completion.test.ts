@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CompletionCollector, ReplyError } from '../../../../trainer-daemon/proxy/completion.ts';
+import { vllm } from '../../../../trainer-daemon/proxy/upstreams/vllm.ts';
 
 const reply = (choice: Record<string, unknown>, root: Record<string, unknown> = {}) => ({
   ...root,
@@ -8,7 +9,7 @@ const reply = (choice: Record<string, unknown>, root: Record<string, unknown> = 
 const logprobs = (...values: unknown[]) => ({ content: values.map((logprob) => ({ token: 't', logprob })) });
 
 function collect(whole: unknown) {
-  const collector = new CompletionCollector();
+  const collector = new CompletionCollector(vllm);
   collector.addReply(whole);
   return collector.completion();
 }
@@ -47,7 +48,7 @@ describe('completion', () => {
   });
 
   it('puts tool calls together from interleaved deltas', () => {
-    const collector = new CompletionCollector();
+    const collector = new CompletionCollector(vllm);
     const delta = (...tool_calls: unknown[]) => collector.addChunk({ choices: [{ index: 0, delta: { tool_calls } }] });
     delta({ index: 0, id: 'a', type: 'function', function: { name: 'pick', arguments: '' } });
     delta({ index: 1, id: 'b', function: { name: 'place' } }, { index: 0, function: { arguments: '{"x"' } });

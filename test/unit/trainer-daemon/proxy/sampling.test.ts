@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createUpstream, type UpstreamOptions } from '../../../../trainer-daemon/proxy/index.ts';
 import { enforceSampling, samplingProblem } from '../../../../trainer-daemon/proxy/sampling.ts';
-import { createUpstream, type UpstreamOptions } from '../../../../trainer-daemon/proxy/upstream.ts';
 
 const upstream = (kind: UpstreamOptions['kind']) =>
   createUpstream({ kind, url: 'http://127.0.0.1:1', model: 'planner', apiKey: null, policyVersion: () => 0 });
@@ -43,6 +43,7 @@ describe('sampling at the boundary', () => {
       logprobs: true,
       top_logprobs: 0,
       return_token_ids: true,
+      return_tokens_as_token_ids: true,
     });
     expect(asked).toEqual({
       temperature: 0,
@@ -100,7 +101,6 @@ describe('upstreams', () => {
   });
 
   it.each([
-    [{ kind: 'sglang' as const, url: 'http://h', model: 'm' }, 'not supported yet'],
     [{ kind: 'vllm' as const, url: 'h:1', model: 'm' }, 'not an http or https URL'],
     [{ kind: 'vllm' as const, url: '??', model: 'm' }, 'is not a URL'],
     [{ kind: 'vllm' as const, url: 'http://h', model: ' ' }, 'needs a model name'],

@@ -1,6 +1,6 @@
 /**
  * One request to an upstream. Node's own client rather than fetch: fetch gives up after 300 s without headers, and a
- * long response that is not streamed takes longer; how long a call may take is the episode's limit alone.
+ * long response that is not streamed takes longer; how long a call may take is the proxy's business.
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -9,6 +9,8 @@ const agents = {
   'http:': new http.Agent({ keepAlive: true, maxFreeSockets: 64 }),
   'https:': new https.Agent({ keepAlive: true, maxFreeSockets: 64 }),
 };
+
+const LARGEST_ANSWER = 16 * 1024 * 1024;
 
 export interface UpstreamReply {
   status: number;
@@ -21,9 +23,40 @@ export interface UpstreamReply {
  * Posts a JSON body and resolves with the reply's head.
  * @throws Error when the server cannot be reached, hangs up or the signal fires (then `signal.aborted`).
  */
-export async function postJson(
+export function postJson(
   url: string,
   body: string,
+  apiKey: string | null,
+  signal: AbortSignal,
+): Promise<UpstreamReply> {
+  return send(url, body, apiKey, signal);
+}
+
+/**
+ * Asks one endpoint for a JSON document.
+ * @param body posted when given; without it the request is a GET.
+ * @throws Error when it does not answer 200 with JSON.
+ */
+export async function askJson(
+  url: string,
+  body: unknown,
+  apiKey: string | null,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const reply = await send(url, body === undefined ? undefined : JSON.stringify(body), apiKey, signal);
+  const text = await readBody(reply.body, LARGEST_ANSWER, () => undefined);
+  const { pathname } = new URL(url);
+  if (reply.status !== 200) throw new Error(`${pathname} answered HTTP ${reply.status}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${pathname} answered something that is not JSON`);
+  }
+}
+
+async function send(
+  url: string,
+  body: string | undefined,
   apiKey: string | null,
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
@@ -38,20 +71,27 @@ export async function postJson(
 
 class StaleSocket extends Error {}
 
-function attempt(url: string, body: string, apiKey: string | null, signal: AbortSignal): Promise<UpstreamReply> {
+function attempt(
+  url: string,
+  body: string | undefined,
+  apiKey: string | null,
+  signal: AbortSignal,
+): Promise<UpstreamReply> {
   const target = new URL(url);
   const secure = target.protocol === 'https:';
-  const bytes = Buffer.from(body);
+  const bytes = body === undefined ? undefined : Buffer.from(body);
   const headers: http.OutgoingHttpHeaders = {
-    'content-type': 'application/json',
-    'content-length': bytes.length,
     accept: 'application/json, text/event-stream',
     'accept-encoding': 'identity',
   };
+  if (bytes) {
+    headers['content-type'] = 'application/json';
+    headers['content-length'] = bytes.length;
+  }
   if (apiKey !== null) headers.authorization = `Bearer ${apiKey}`;
   return new Promise((resolve, reject) => {
     const request = (secure ? https : http).request(target, {
-      method: 'POST',
+      method: bytes ? 'POST' : 'GET',
       headers,
       agent: secure ? agents['https:'] : agents['http:'],
       signal,
