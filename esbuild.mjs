@@ -14,6 +14,7 @@ const programs = {
   'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',
   'tabletop-skills.teacher': 'trainer-daemon/harnesses/tabletop-skills/teacher/main.ts',
   'tabletop-skills.adapter': 'trainer-daemon/harnesses/tabletop-skills/adapter.ts',
+  'tabletop-skills-blank.adapter': 'trainer-daemon/harnesses/tabletop-skills/blank-adapter.ts',
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };
 
