@@ -5,6 +5,7 @@
 import { Template } from '@huggingface/jinja';
 import type { Message, ResponseMessage, Tool } from '../../protocol/chat.ts';
 import { isCompact } from './compact-template.ts';
+import { failingLine } from './template-lines.ts';
 import type { PlannerTokenizer } from './tokenizer.ts';
 
 export { COMPACT_TEMPLATE } from './compact-template.ts';
@@ -20,9 +21,16 @@ export interface PromptRequest {
 
 /** The chat template refused the messages, or they cannot be rendered. */
 export class PromptError extends Error {
-  constructor(message: string) {
+  /** What went wrong, without saying whose template it is. */
+  readonly reason: string;
+  /** Line of the template, from 1, when its rendering failed. */
+  readonly line: number | undefined;
+
+  constructor(message: string, reason = message, line?: number) {
     super(message);
     this.name = 'PromptError';
+    this.reason = reason;
+    this.line = line;
   }
 }
 
@@ -55,12 +63,16 @@ export function renderResponse(
   if (prompt.some((id, i) => whole[i] !== id)) {
     throw new PromptError(
       `the chat template of ${tokenizer.folder} renders an answered prompt differently from the prompt itself; answers cannot be made targets with it`,
+      'an answered prompt is rendered differently from the prompt itself',
     );
   }
   const response = whole.slice(prompt.length);
   const end = response.indexOf(tokenizer.endTokenId);
   if (end < 0)
-    throw new PromptError(`the chat template of ${tokenizer.folder} does not close an answer with eos_token`);
+    throw new PromptError(
+      `the chat template of ${tokenizer.folder} does not close an answer with eos_token`,
+      'an answer is not closed with eos_token',
+    );
   return response.slice(0, end + 1);
 }
 
@@ -70,17 +82,21 @@ function render(tokenizer: PlannerTokenizer, request: PromptRequest, open: boole
   const protect = (text: string, role: string) =>
     // Other templates look for `<think>` in an assistant's text themselves; no template looks for special tokens.
     tokenizer.protect(text, mark, !compact && role === 'assistant');
+  const values = {
+    ...tokenizer.templateValues,
+    ...(request.chat_template_kwargs ?? {}),
+    messages: request.messages.map((message) => plainMessage(message, compact, protect)),
+    tools: request.tools?.length ? deepMap(request.tools, (text) => protect(text, 'tools')) : null,
+    add_generation_prompt: open,
+  };
   let output: string;
   try {
-    output = compile(tokenizer.chatTemplate).render({
-      ...tokenizer.templateValues,
-      ...(request.chat_template_kwargs ?? {}),
-      messages: request.messages.map((message) => plainMessage(message, compact, protect)),
-      tools: request.tools?.length ? deepMap(request.tools, (text) => protect(text, 'tools')) : null,
-      add_generation_prompt: open,
-    });
+    output = compile(tokenizer.chatTemplate).render(values);
   } catch (error) {
-    throw new PromptError(`the chat template refused the messages: ${(error as Error).message}`);
+    const { message } = error as Error;
+    const line = failingLine(tokenizer.chatTemplate, values);
+    const where = line === undefined ? '' : ` at its line ${line}`;
+    throw new PromptError(`the chat template refused the messages${where}: ${message}`, message, line);
   }
   return tokenizer.encodeTemplateOutput(output, mark);
 }

@@ -2,6 +2,7 @@
  * Whether a folder holds a planner that can be served and trained: everything but the numbers of the weights is
  * looked at, in the order in which a person would mend it.
  */
+import { join } from 'node:path';
 import type { Architecture } from './architecture.ts';
 import { readDescription } from './checkpoint.ts';
 import { CheckpointError } from './checkpoint-error.ts';
@@ -68,6 +69,15 @@ export async function inspectCheckpoint(folder: string): Promise<CheckpointInspe
     tokenizer.checkFits(architecture.vocabulary);
     return tokenizer;
   });
+  const { tokenizer } = inspection;
+  for (const warning of tokenizer?.warnings ?? []) inspection.problems.push({ severity: 'warning', ...warning });
+  if (tokenizer && !endTokenIds.includes(tokenizer.endTokenId)) {
+    inspection.problems.push({
+      severity: 'warning',
+      file: join(folder, 'tokenizer_config.json'),
+      message: `eos_token has the id ${tokenizer.endTokenId}, but eos_token_id of the model is ${endTokenIds.join(', ')}: responses will not end where the chat template ends a message; copy the files from one checkpoint`,
+    });
+  }
   return inspection;
 }
 

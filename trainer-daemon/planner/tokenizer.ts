@@ -2,24 +2,19 @@
  * A planner's tokenizer: the byte-level BPE of its folder's tokenizer.json. Plain text never becomes a control token
  * here; control tokens are placed by the chat template alone, so that no observation can forge a message of its own.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { sha256 } from '../../protocol/random.ts';
 import { bytesOfToken } from './byte-alphabet.ts';
 import { CheckpointError } from './checkpoint-error.ts';
-import { type JsonObject, readJsonObject } from './json-file.ts';
+import { type JsonObject, readJsonObject, readTextFile } from './json-file.ts';
+import { readChatTemplate } from './template-source.ts';
+import { type CheckpointWarning, tryTemplate } from './template-trial.ts';
+import { type AddedToken, readTokenizerJson } from './tokenizer-json.ts';
 
 export { type BpeVocabulary, trainBpe } from './bpe-training.ts';
 export { CONTROL_TOKENS, writeTokenizer } from './tokenizer-files.ts';
-
-/** A token that stands outside the BPE: a control token, or one added to the vocabulary later. */
-export interface AddedToken {
-  id: number;
-  content: string;
-  /** Marked special: never part of a message's text. Others (`<think>`, `<tool_call>`) are part of it in some tools. */
-  special: boolean;
-}
+export type { AddedToken } from './tokenizer-json.ts';
 
 /** Segments are short and come again in every turn of an episode: this many encodings are kept. */
 const KEPT_ENCODINGS = 4096;
@@ -38,6 +33,8 @@ export class PlannerTokenizer {
   readonly chatTemplate: string;
   /** Values a template may use besides the messages (`bos_token`, `eos_token`). */
   readonly templateValues: Readonly<Record<string, string>>;
+  /** What its owner should know of it, though it can be used. */
+  warnings: readonly CheckpointWarning[] = [];
   private readonly tokenizer: Tokenizer;
   private readonly bytes: (Uint8Array | undefined)[];
   private readonly controlIds: Set<number>;
@@ -48,36 +45,25 @@ export class PlannerTokenizer {
 
   constructor(folder: string, tokenizerText: string, config: JsonObject, chatTemplate: string) {
     const file = join(folder, 'tokenizer.json');
-    let json: JsonObject & { added_tokens?: unknown[]; decoder?: JsonObject };
+    const { json, vocabulary, addedTokens } = readTokenizerJson(file, tokenizerText);
     try {
-      json = JSON.parse(tokenizerText);
-      this.tokenizer = new Tokenizer(json, config);
+      this.tokenizer = new Tokenizer(json, {});
     } catch (error) {
       throw new CheckpointError(
         file,
         `cannot be used (${(error as Error).message}); copy it from the checkpoint again`,
       );
     }
-    const model = json.model as { type?: unknown } | undefined;
-    if (model?.type !== 'BPE' || !JSON.stringify(json.decoder ?? null).includes('"ByteLevel"')) {
-      throw new CheckpointError(file, 'is no byte-level BPE, the only kind of tokenizer the embedded planner has');
-    }
     this.folder = folder;
     this.sha256 = sha256(tokenizerText);
     this.chatTemplate = chatTemplate;
-    this.addedTokens = new Map(
-      [...this.tokenizer.get_added_tokens_decoder()].map(([id, token]) => [
-        token.content,
-        { id, content: token.content, special: token.special },
-      ]),
-    );
-    this.controlIds = new Set([...this.addedTokens.values()].map((token) => token.id));
+    this.addedTokens = new Map(addedTokens.map((token) => [token.content, token]));
+    this.controlIds = new Set(addedTokens.map((token) => token.id));
     this.bytes = [];
-    for (const [token, id] of this.tokenizer.get_vocab()) {
-      this.bytes[id] = this.controlIds.has(id) ? new TextEncoder().encode(token) : bytesOfToken(token);
-    }
+    for (const [token, id] of vocabulary) this.bytes[id] = bytesOfToken(token);
+    for (const { content, id } of addedTokens) this.bytes[id] = new TextEncoder().encode(content);
     this.size = this.bytes.length;
-    const names = [...this.addedTokens.keys()].filter((name) => name !== '').sort((a, b) => b.length - a.length);
+    const names = [...this.addedTokens.keys()].sort((a, b) => b.length - a.length);
     const anyOf = (texts: string[]) =>
       texts.length === 0 ? /(?!)/g : new RegExp(texts.map(escapeRegExp).join('|'), 'g');
     this.control = anyOf(names);
@@ -91,11 +77,12 @@ export class PlannerTokenizer {
       if (typeof name === 'string') values[key] = name;
     }
     this.templateValues = values;
-    const end = values.eos_token === undefined ? undefined : this.tokenizer.token_to_id(values.eos_token);
+    const end = this.addedTokens.get(values.eos_token ?? '')?.id;
     if (end === undefined) {
+      const known = vocabulary.has(values.eos_token ?? '');
       throw new CheckpointError(
         join(folder, 'tokenizer_config.json'),
-        `eos_token is ${JSON.stringify(config.eos_token)}, which is no token of tokenizer.json; copy both files from one checkpoint`,
+        `eos_token is ${JSON.stringify(config.eos_token) ?? 'missing'}, which is ${known ? 'an ordinary token' : 'no token'} of tokenizer.json and not one of its added_tokens; copy both files from one checkpoint`,
       );
     }
     this.endTokenId = end;
@@ -214,25 +201,38 @@ function escapeRegExp(text: string): string {
 export async function loadTokenizer(folder: string): Promise<PlannerTokenizer> {
   const whatToDo = "copy it from the checkpoint's tokenizer";
   const file = join(folder, 'tokenizer.json');
-  const text = await readFile(file, 'utf8').catch((error) => {
-    throw new CheckpointError(file, `cannot be read (${error.code}); ${whatToDo}`);
-  });
+  const text = await readTextFile(file);
+  if (text === undefined) throw new CheckpointError(file, `does not exist; ${whatToDo}`);
   const config = await readJsonObject(join(folder, 'tokenizer_config.json'), whatToDo);
-  return new PlannerTokenizer(folder, text, config, await readChatTemplate(folder, config));
+  const template = await readChatTemplate(folder, config);
+  const tokenizer = new PlannerTokenizer(folder, text, config, template.text);
+  checkRoundTrip(file, tokenizer);
+  const { file: templateFile, note } = template;
+  tokenizer.warnings = [
+    ...(note === undefined ? [] : [{ file: templateFile, message: note }]),
+    ...tryTemplate(tokenizer, template),
+  ];
+  return tokenizer;
 }
 
-/** chat_template.jinja rules over tokenizer_config.json's `chat_template`, a text or a list of named ones. */
-async function readChatTemplate(folder: string, config: JsonObject): Promise<string> {
-  const own = await readFile(join(folder, 'chat_template.jinja'), 'utf8').catch(() => undefined);
-  if (own !== undefined) return own;
-  let value = config.chat_template;
-  if (Array.isArray(value)) {
-    const named = (name: string) => (value as JsonObject[]).find((entry) => entry?.name === name)?.template;
-    value = named('tool_use') ?? named('default');
+/** A text with every kind of character a harness sends, in composed form (NFC), which some tokenizers make of any. */
+const SAMPLE =
+  "It's at (0.41, -0.12);\r\n\n\theld:  'na\u00efve' \u673a\u5668\u4eba \ud83e\udd16 {\"x\": [1e-3, null]} \u0000";
+
+/** A tokenizer that changes or loses text would show the planner another world, and train it on other words. */
+function checkRoundTrip(file: string, tokenizer: PlannerTokenizer): void {
+  let back: string;
+  try {
+    back = tokenizer.decode(tokenizer.encodeText(SAMPLE));
+  } catch (error) {
+    throw new CheckpointError(
+      file,
+      `cannot encode text (${(error as Error).message}); copy it from the checkpoint again`,
+    );
   }
-  if (typeof value === 'string') return value;
+  if (back === SAMPLE) return;
   throw new CheckpointError(
-    join(folder, 'chat_template.jinja'),
-    "does not exist, and tokenizer_config.json has no chat_template; a base model has none: copy an instruction-tuned checkpoint's",
+    file,
+    `does not give text back as it was: ${JSON.stringify(SAMPLE)} becomes ${JSON.stringify(back)}; choose a Qwen3 checkpoint with its own tokenizer`,
   );
 }
