@@ -82,14 +82,6 @@ async function record(terminal: Terminal, options: ProxyArguments): Promise<void
   }
   const perConnection = options.newEpisodePer === 'connection';
   const proxy = await startProxy({ port: perConnection ? 0 : options.port }).catch(asUsage);
-  const directory = resolve(options.record);
-  const run = await ManualRun.create(directory, { kind: options.kind, url: upstream.url, model: options.model }).catch(
-    async (error: Error) => {
-      await proxy.close();
-      return asUsage(error);
-    },
-  );
-
   const told = new Tally(terminal, options.json === true);
   const finishing = new Set<Promise<void>>();
   const open = () => {
@@ -122,7 +114,7 @@ async function record(terminal: Terminal, options: ProxyArguments): Promise<void
     return { episode, end };
   };
 
-  const always = perConnection ? undefined : open();
+  // The addresses first: where one is taken, no run directory is left behind.
   const front = perConnection
     ? await ConnectionFront.start({
         port: options.port,
@@ -137,10 +129,18 @@ async function record(terminal: Terminal, options: ProxyArguments): Promise<void
         },
       }).catch(async (error: Error) => {
         await proxy.close();
-        await run.store.close();
         return asUsage(error);
       })
     : undefined;
+  const directory = resolve(options.record);
+  const run = await ManualRun.create(directory, { kind: options.kind, url: upstream.url, model: options.model }).catch(
+    async (error: Error) => {
+      await front?.close();
+      await proxy.close();
+      return asUsage(error);
+    },
+  );
+  const always = perConnection ? undefined : open();
   const baseUrl = front?.baseUrl ?? `${proxy.url}/v1`;
   const key = front?.key ?? always?.episode.key ?? '';
   // Listened for before anybody is told that it works: whoever reads the address may end it at once.

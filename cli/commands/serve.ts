@@ -59,6 +59,7 @@ export function serveCommand(terminal: Terminal): Command {
       });
       const interrupted = untilInterrupted();
       try {
+        for (const warning of server.warnings) terminal.err(`${terminal.paintErr.yellow('warning')}: ${warning}`);
         const { parameters, context, maxBatch } = await server.stats();
         if (options.json)
           terminal.out(JSON.stringify({ url: server.url, model: server.modelName, parameters, context, maxBatch }));

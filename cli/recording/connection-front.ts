@@ -10,8 +10,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { listen } from '../../trainer-daemon/listening.ts';
 
 export interface FrontOptions {
   port: number;
@@ -34,14 +35,11 @@ export class ConnectionFront {
     this.#server.keepAliveTimeout = 0;
   }
 
-  /** @throws Error when the port is taken. */
+  /** @throws ListenError when the port is taken. */
   static async start(options: FrontOptions): Promise<ConnectionFront> {
     const front = new ConnectionFront(options);
-    await new Promise<void>((resolve, reject) => {
-      front.#server.once('error', reject);
-      front.#server.listen(options.port, '127.0.0.1', resolve);
-    });
-    front.baseUrl = `http://127.0.0.1:${(front.#server.address() as AddressInfo).port}/v1`;
+    const port = await listen(front.#server, 'the door before the recording proxy', '127.0.0.1', options.port);
+    front.baseUrl = `http://127.0.0.1:${port}/v1`;
     return front;
   }
 

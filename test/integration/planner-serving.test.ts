@@ -315,7 +315,7 @@ describe('errors', () => {
   });
 
   it('say at the start what is wrong with a checkpoint', async () => {
-    await expect(start({ checkpoint: join(folder, 'absent') })).rejects.toThrow('tokenizer.json');
+    await expect(start({ checkpoint: join(folder, 'absent') })).rejects.toThrow('absent: does not exist');
     const broken = await variant(0);
     await writeFile(join(broken, 'model.safetensors'), 'x');
     await expect(start({ checkpoint: broken })).rejects.toThrow('cut short');

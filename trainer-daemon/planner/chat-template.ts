@@ -82,13 +82,21 @@ function render(tokenizer: PlannerTokenizer, request: PromptRequest, open: boole
   const protect = (text: string, role: string) =>
     // Other templates look for `<think>` in an assistant's text themselves; no template looks for special tokens.
     tokenizer.protect(text, mark, !compact && role === 'assistant');
-  const values = {
-    ...tokenizer.templateValues,
-    ...(request.chat_template_kwargs ?? {}),
-    messages: request.messages.map((message) => plainMessage(message, compact, protect)),
-    tools: request.tools?.length ? deepMap(request.tools, (text) => protect(text, 'tools')) : null,
-    add_generation_prompt: open,
-  };
+  let values: Record<string, unknown>;
+  try {
+    values = {
+      ...tokenizer.templateValues,
+      ...(request.chat_template_kwargs ?? {}),
+      messages: request.messages.map((message) => plainMessage(message, compact, protect)),
+      tools: request.tools?.length ? deepMap(request.tools, (text) => protect(text, 'tools')) : null,
+      add_generation_prompt: open,
+    };
+  } catch (error) {
+    // Recorded messages may have any shape.
+    throw error instanceof PromptError
+      ? error
+      : new PromptError(`the messages cannot be read: ${(error as Error).message}`);
+  }
   let output: string;
   try {
     output = compile(tokenizer.chatTemplate).render(values);

@@ -6,8 +6,9 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import * as http from 'node:http';
-import { type AddressInfo, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { inUrl, listen } from '../listening.ts';
 import { apiError } from './api-error.ts';
 import { closedError } from './call.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordingProxy } from './contract.ts';
@@ -80,15 +81,9 @@ class ProxyServer implements RecordingProxy {
   }
 
   async listen(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', (error) =>
-        reject(new Error(`the recording proxy cannot listen on ${this.address}:${this.port}: ${error.message}`)),
-      );
-      this.server.listen(this.port, this.address, () => resolve());
-    });
-    const { port } = this.server.address() as AddressInfo;
+    const port = await listen(this.server, 'the recording proxy', this.address, this.port);
     const host = reachableHost(this.address);
-    this.url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+    this.url = `http://${inUrl(host)}:${port}`;
   }
 
   openEpisode(opening: EpisodeOpening): ProxyEpisode {

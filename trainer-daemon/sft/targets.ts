@@ -26,8 +26,8 @@ export interface BuildTargetsInput {
   calls: (episodeId: string) => Promise<SampleCall[]>;
   /** Prompt ids by the student's chat template and tokenizer; null when the template cannot render the call. */
   renderPrompt: (call: ResolvedCall) => number[] | null;
-  /** Ids of the structured response by the student's template, the end token included. */
-  encodeResponse: (call: ResolvedCall) => number[];
+  /** Ids of the structured response by the student's template, the end token included; null when it cannot render it. */
+  encodeResponse: (call: ResolvedCall) => number[] | null;
   /** Whether the teacher's tokenizer is the student's (same hash of tokenizer.json): its recorded ids are the target. */
   sameTokenizer: boolean;
   /** Prompt and response together, at most. */
@@ -150,6 +150,7 @@ function targetOf(call: ResolvedCall, episode: EpisodeRecord, input: BuildTarget
   }
   if (call.response === null) return DROPPED.emptyResponse;
   const response = input.encodeResponse(call);
+  if (response === null) return DROPPED.unrenderable;
   return response.length === 0 ? DROPPED.emptyResponse : { prompt, response, source: 're-encoded' };
 }
 

@@ -1,6 +1,6 @@
 /** Recorded calls as the sample builders want them, and the planner's own way of writing text. */
 import type { CallRecord, ResolvedCall } from '../../protocol/records.ts';
-import { renderPrompt, renderResponse } from '../planner/chat-template.ts';
+import { PromptError, renderPrompt, renderResponse } from '../planner/chat-template.ts';
 import { readArchitecture } from '../planner/checkpoint.ts';
 import { loadTokenizer } from '../planner/tokenizer.ts';
 import type { SampleCall } from '../samples/build.ts';
@@ -32,8 +32,8 @@ export async function callsOf(
 export interface PlannerText {
   /** Prompt ids under the planner's template; null when the template cannot render the messages. */
   renderPrompt(call: ResolvedCall): number[] | null;
-  /** Ids of a structured response, end token included. */
-  encodeResponse(call: ResolvedCall): number[];
+  /** Ids of a structured response, end token included; null when the template cannot render it. */
+  encodeResponse(call: ResolvedCall): number[] | null;
   /** Longest sequence in tokens. */
   context: number;
 }
@@ -51,12 +51,18 @@ export async function openPlannerText(folder: string): Promise<PlannerText> {
         return null;
       }
     },
-    encodeResponse: (call) =>
-      renderResponse(tokenizer, {
-        role: 'assistant',
-        content: call.response?.content ?? null,
-        reasoning_content: call.response?.reasoning ?? null,
-        tool_calls: call.response?.toolCalls,
-      }),
+    encodeResponse: (call) => {
+      try {
+        return renderResponse(tokenizer, {
+          role: 'assistant',
+          content: call.response?.content ?? null,
+          reasoning_content: call.response?.reasoning ?? null,
+          tool_calls: call.response?.toolCalls,
+        });
+      } catch (error) {
+        if (error instanceof PromptError) return null;
+        throw error;
+      }
+    },
   };
 }

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { defaultPlannerInit, type TrainingConfig } from '../../protocol/config.ts';
 import { type Architecture, parameterCount } from '../planner/architecture.ts';
-import { readArchitecture } from '../planner/checkpoint.ts';
 import { architectureOf } from '../planner/initialise.ts';
+import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { loadAdapter } from '../rollouts/index.ts';
 import type { ForecastRow, RunForecast } from './contract.ts';
 import { selectTasks } from './tasks.ts';
@@ -79,6 +79,6 @@ export async function planRun(config: TrainingConfig, configFolder: string): Pro
 
 async function plannerArchitecture(config: TrainingConfig, configFolder: string): Promise<Architecture> {
   const { checkpoint, init } = config.planner;
-  if (checkpoint !== undefined) return readArchitecture(resolve(configFolder, checkpoint));
+  if (checkpoint !== undefined) return (await requireSoundCheckpoint(resolve(configFolder, checkpoint))).architecture;
   return architectureOf(init ?? defaultPlannerInit);
 }

@@ -9,8 +9,7 @@ import type { JournalLine, Stage } from '../../protocol/journal.ts';
 import { RECORD_VERSION, type RunInfo } from '../../protocol/records.ts';
 import { openRecording } from '../../recordings/index.ts';
 import { packageRoot } from '../bundles.ts';
-import { readCheckpoint } from '../planner/checkpoint.ts';
-import { loadTokenizer } from '../planner/tokenizer.ts';
+import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { startProxy } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
 import { loadAdapter } from '../rollouts/index.ts';
@@ -125,7 +124,9 @@ interface Opened {
 async function begin(options: TrainOptions): Promise<Opened> {
   const { config, configFolder } = options;
   if (!config) throw new TrainingError('train needs a config, or a run to resume');
-  if (config.planner.checkpoint !== undefined) await checkPlanner(resolve(configFolder, config.planner.checkpoint));
+  // Damaged files are told before the teacher has worked for hours.
+  if (config.planner.checkpoint !== undefined)
+    await requireSoundCheckpoint(resolve(configFolder, config.planner.checkpoint));
   const adapter = await loadAdapter(config.harness.adapter, configFolder);
   try {
     selectTasks(config, await adapter.tasks(), adapter.name);
@@ -150,12 +151,6 @@ async function begin(options: TrainOptions): Promise<Opened> {
     await adapter.close();
     throw error;
   }
-}
-
-/** Reads weights and tokenizer once, so that damaged files are told before the teacher has worked for hours. */
-async function checkPlanner(folder: string): Promise<void> {
-  const { architecture } = await readCheckpoint(folder);
-  (await loadTokenizer(folder)).checkFits(architecture.vocabulary);
 }
 
 async function goOn(directory: string): Promise<Opened> {

@@ -6,9 +6,9 @@ import type { Message } from '../../protocol/chat.ts';
 import { defaultPlannerInit } from '../../protocol/config.ts';
 import { policySection } from '../../protocol/ids.ts';
 import type { PolicyRecord, ResolvedCall } from '../../protocol/records.ts';
-import { readCheckpoint } from '../planner/checkpoint.ts';
 import { transcriptPieces } from '../planner/corpus.ts';
 import { initialisePlanner } from '../planner/initialise.ts';
+import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { TrainingError } from './contract.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -38,7 +38,9 @@ export async function ensureBasePolicy(context: RunContext): Promise<void> {
   const { planner, seed } = context.config;
   if (planner.checkpoint !== undefined) {
     const from = resolve(context.configFolder, planner.checkpoint);
-    await readCheckpoint(from);
+    // The files may have changed since the run began.
+    const { warnings } = await requireSoundCheckpoint(from);
+    for (const message of warnings) await context.journal({ type: 'warning', message });
     await placeFolder(from, folder);
   } else {
     const corpus = await harnessText(context);

@@ -4,9 +4,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { inUrl, listen } from '../../listening.ts';
 import { opensReasoning, PromptError, type PromptRequest, parseResponse, renderPrompt } from '../chat-template.ts';
-import { readArchitecture } from '../checkpoint.ts';
+import { requireSoundCheckpoint } from '../inspect-checkpoint.ts';
 import { loadTokenizer, type PlannerTokenizer } from '../tokenizer.ts';
 import { ApiError } from './api-error.ts';
 import { type ChatOrder, parseChatRequest } from './chat-request.ts';
@@ -59,6 +59,8 @@ export interface PlannerServer {
   readonly policyVersion: number;
   /** Longest sequence, prompt and response together. */
   readonly context: number;
+  /** What its owner should know of the checkpoint served first, each with its file in front. */
+  readonly warnings: readonly string[];
   /**
    * Serves another checkpoint without a restart: requests in flight are answered by the present one, later ones wait.
    * @throws Error when it cannot be loaded or has another tokenizer; the present one then stays.
@@ -71,8 +73,7 @@ export interface PlannerServer {
 
 /** @throws CheckpointError, or Error when the port is taken or the weights cannot be loaded. */
 export async function startPlannerServer(options: PlannerServerOptions): Promise<RunningServer> {
-  const tokenizer = await loadTokenizer(options.checkpoint);
-  tokenizer.checkFits((await readArchitecture(options.checkpoint)).vocabulary);
+  const { tokenizer, warnings } = await requireSoundCheckpoint(options.checkpoint);
   const engine = await PlannerEngine.start({
     checkpoint: options.checkpoint,
     policyVersion: options.policyVersion,
@@ -80,7 +81,7 @@ export async function startPlannerServer(options: PlannerServerOptions): Promise
     maxBatch: options.maxBatch ?? 16,
     deterministic: options.deterministic ?? false,
   });
-  const running = new RunningServer(options, tokenizer, engine);
+  const running = new RunningServer(options, tokenizer, engine, warnings);
   try {
     await running.listen(options.host ?? '127.0.0.1', options.port ?? 0);
   } catch (error) {
@@ -93,6 +94,7 @@ export async function startPlannerServer(options: PlannerServerOptions): Promise
 export class RunningServer implements PlannerServer {
   url = '';
   readonly modelName: string;
+  readonly warnings: readonly string[];
   /** The worker's handle. */
   readonly engine: PlannerEngine;
   private readonly options: PlannerServerOptions;
@@ -100,7 +102,8 @@ export class RunningServer implements PlannerServer {
   private readonly server: Server;
   private requests = 0;
 
-  constructor(options: PlannerServerOptions, tokenizer: PlannerTokenizer, engine: PlannerEngine) {
+  constructor(options: PlannerServerOptions, tokenizer: PlannerTokenizer, engine: PlannerEngine, warnings: string[]) {
+    this.warnings = warnings;
     this.options = options;
     this.modelName = options.modelName;
     this.tokenizer = tokenizer;
@@ -113,12 +116,8 @@ export class RunningServer implements PlannerServer {
   }
 
   async listen(host: string, port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(port, host, resolve);
-    });
-    const bound = (this.server.address() as AddressInfo).port;
-    this.url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}/v1`;
+    const bound = await listen(this.server, 'the planner server', host, port);
+    this.url = `http://${inUrl(host)}:${bound}/v1`;
   }
 
   get policyVersion(): number {

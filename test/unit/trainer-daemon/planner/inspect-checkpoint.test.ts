@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { tensorSpecs } from '../../../../trainer-daemon/planner/architecture.ts';
+import { readArchitecture } from '../../../../trainer-daemon/planner/checkpoint.ts';
 import { inspectCheckpoint, requireSoundCheckpoint } from '../../../../trainer-daemon/planner/inspect-checkpoint.ts';
 import { tinyPlanner } from './tiny-planner.ts';
 
@@ -55,5 +58,40 @@ describe('inspectCheckpoint', () => {
   it('gives the line of a broken config.json', async () => {
     await writeFile(join(folder, 'config.json'), '{\n"hidden_size": NaN}');
     expect((await inspectCheckpoint(folder)).problems).toMatchObject([{ file: join(folder, 'config.json'), line: 2 }]);
+  });
+
+  it('passes on what is doubtful as warnings', async () => {
+    await editJson('generation_config.json', { eos_token_id: 3 });
+    await rm(join(folder, 'chat_template.jinja'));
+    expect(await problems()).toEqual([
+      'warning tokenizer_config.json its chat_template is used, because chat_template.jinja does not exist',
+      expect.stringContaining('but eos_token_id of the model is 3: responses will not end'),
+    ]);
+    expect((await requireSoundCheckpoint(folder)).warnings).toHaveLength(2);
+  });
+
+  it.runIf(existsSync('/proc/self/io'))('does not read the numbers of the weights', async () => {
+    // 200 MB of zeros that take no place on the disk, as the weights of a larger planner.
+    const large = { ...(await readArchitecture(folder)), hidden: 4096, intermediate: 4096 };
+    let end = 0;
+    const header = Object.fromEntries(
+      tensorSpecs(large).map(({ name, shape, size }) => {
+        const begin = end;
+        end += size * 2;
+        return [name, { dtype: 'BF16', shape, data_offsets: [begin, end] }];
+      }),
+    );
+    await editJson('config.json', { hidden_size: 4096, intermediate_size: 4096 });
+    const text = Buffer.from(JSON.stringify(header));
+    const prefix = Buffer.alloc(8);
+    prefix.writeBigUInt64LE(BigInt(text.length));
+    const file = join(folder, 'model.safetensors');
+    await writeFile(file, Buffer.concat([prefix, text]));
+    await truncate(file, 8 + text.length + end);
+    const bytesRead = async () => Number(/rchar: (\d+)/.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
+    const before = await bytesRead();
+    expect(await problems()).toEqual([]);
+    expect(end).toBeGreaterThan(200e6);
+    expect((await bytesRead()) - before).toBeLessThan(5e6);
   });
 });

@@ -125,6 +125,7 @@ describe('buildTargets', () => {
       [DROPPED.notFinishedNormally, {}, { status: 'upstream-error', response: null, responseTokenIds: null }, {}],
       [DROPPED.afterSuccess, { successTurn: 0 }, {}, { postSuccess: 'drop' }],
       [DROPPED.unrenderable, {}, {}, { renderPrompt: ({ turn }) => (turn === 1 ? null : [1]) }],
+      [DROPPED.unrenderable, {}, {}, { sameTokenizer: false, encodeResponse: ({ turn }) => (turn === 1 ? null : [1]) }],
       [DROPPED.emptyResponse, {}, { responseTokenIds: [] }, {}],
       [DROPPED.emptyResponse, {}, { responseTokenIds: null, response: null }, {}],
       [DROPPED.emptyResponse, {}, {}, { sameTokenizer: false, encodeResponse: ({ turn }) => (turn === 1 ? [] : [1]) }],
