@@ -6,5 +6,6 @@ export type {
   RecordingProxy,
   Upstream,
 } from './contract.ts';
+export { PolicyGate, type PolicyGateOptions } from './policy-gate.ts';
 export { type ProxyOptions, startProxy } from './server.ts';
-export { createUpstream, type UpstreamOptions } from './upstreams/index.ts';
+export { createUpstream, detectUpstream, type UpstreamKind, type UpstreamOptions } from './upstreams/index.ts';

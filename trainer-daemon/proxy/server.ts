@@ -213,6 +213,11 @@ class ProxyServer implements RecordingProxy {
           sent++;
           response.write(event);
         },
+        heartbeat: () => {
+          begin();
+          // A comment: clients of event streams pass over it.
+          response.write(': the planner is not ready yet\n\n');
+        },
       },
     );
     episode.touch();

@@ -8,7 +8,7 @@ import type { PolicyRecord } from '../../protocol/records.ts';
 import { openRecording, type Recording } from '../../recordings/index.ts';
 import { type PlannerServer, startPlannerServer } from '../planner/serving/server.ts';
 import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
-import { createUpstream } from '../proxy/index.ts';
+import { createUpstream, PolicyGate } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
 import type { RunStore } from '../store/contract.ts';
 import { type StopControl, TrainingError } from './contract.ts';
@@ -48,6 +48,8 @@ export class RunContext {
   private readonly onEvent?: (event: RunEvent) => void;
   private readonly external?: AbortSignal;
   private readonly watch: NodeJS.Timeout;
+  /** Holds planner calls while the served weights change. */
+  private readonly gate = new PolicyGate();
   private server?: PlannerServer;
   private served?: string;
   private reader?: Recording;
@@ -149,8 +151,9 @@ export class RunContext {
       this.served = undefined;
     }
     if (this.served !== folder) {
-      if (this.served !== undefined || this.server.policyVersion !== policyVersion)
-        await this.server.activate(folder, policyVersion);
+      const { server } = this;
+      if (this.served !== undefined || server.policyVersion !== policyVersion)
+        await this.gate.during(() => server.activate(folder, policyVersion));
       this.served = folder;
       await this.journal({ type: 'policy-served', policyVersion });
     }
@@ -161,6 +164,7 @@ export class RunContext {
       model: 'planner',
       apiKey: null,
       policyVersion: () => server.policyVersion,
+      gate: this.gate,
     });
   }
 
