@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { referenceFindings, type Surroundings } from '../language-server/service/config-references.ts';
 import type { TrainingConfig } from '../protocol/config.ts';
 import { LARGEST_CONFIG } from '../protocol/config-syntax.ts';
-import { readConfigText } from '../protocol/config-text.ts';
+import { type ConfigReading, readConfigText } from '../protocol/config-text.ts';
 import type { Finding } from '../protocol/finding.ts';
 import { packageRoot } from '../trainer-daemon/bundles.ts';
 
@@ -18,7 +18,11 @@ export interface ConfigFile {
   findings: Finding[];
   /** False when there was no text to look at: no such file, a folder, no permission. */
   readable: boolean;
+  /** Where a key's value was written. */
+  locate: ConfigReading['locate'];
 }
+
+const START = { line: 1, column: 1, endLine: 1, endColumn: 1 };
 
 export function readConfigFile(file: string): ConfigFile {
   const folder = dirname(resolve(file));
@@ -26,7 +30,8 @@ export function readConfigFile(file: string): ConfigFile {
     file,
     folder,
     readable: false,
-    findings: [{ code, severity: 'error', message, file, line: 1, column: 1, endLine: 1, endColumn: 1 }],
+    findings: [{ code, severity: 'error', message, file, ...START }],
+    locate: () => START,
   });
   let text: string;
   try {
@@ -48,7 +53,8 @@ export function readConfigFile(file: string): ConfigFile {
   const reading = readConfigText(text, file);
   const findings = [...reading.findings, ...referenceFindings(reading, surroundings(folder), file)];
   const sound = !findings.some((finding) => finding.severity === 'error');
-  return { file, folder, readable: true, config: sound ? reading.config : undefined, findings };
+  const { locate } = reading;
+  return { file, folder, readable: true, config: sound ? reading.config : undefined, findings, locate };
 }
 
 /** UTF-8, or UTF-16 where a byte-order mark says so (some Windows editors write it). */

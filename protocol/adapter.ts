@@ -96,9 +96,17 @@ export interface Outcome {
 /** Suites and, for each, the instruction of every task in order. */
 export type TaskList = Record<string, string[]>;
 
+/**
+ * Number of seeded initial states of every task, or one number for each suite. With n of them a task's states are
+ * 0 to n - 1.
+ */
+export type StateCounts = number | Record<string, number>;
+
 export interface Adapter {
   name: string;
   tasks?: TaskList | (() => TaskList | Promise<TaskList>);
+  /** With it, a config that names a state beyond the last one is refused; without, states are not checked. */
+  states?: StateCounts | (() => StateCounts | Promise<StateCounts>);
   launch(episode: EpisodeRequest, context: LaunchContext): Launch | Promise<Launch>;
   outcome(output: EpisodeOutput): Outcome | Promise<Outcome>;
   /** What the harness gets when the planner's server fails: the error as it is, or one that stops its retrying. */
@@ -138,3 +146,11 @@ export const outcomeSchema = z.strictObject({
 export const teacherReadySchema = z.looseObject({ url: z.url(), model: z.string().min(1) });
 
 export const taskListSchema = z.record(z.string().min(1), z.array(z.string()));
+
+const stateCountSchema = z.number().int().positive();
+/** Absent where the adapter says nothing of states. */
+export const stateCountsSchema = z
+  .union([stateCountSchema, z.record(z.string().min(1), stateCountSchema)], {
+    error: 'must be a whole number, 1 or more, or one for each suite: { suite: number }',
+  })
+  .optional();

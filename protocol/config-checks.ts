@@ -1,26 +1,29 @@
 /** Errors that need more than one key of a config to see. */
 import type { TrainingConfig } from './config.ts';
+import { nearest } from './nearest.ts';
+import { stateRanges } from './states.ts';
 
 export interface CrossFieldProblem {
   path: (string | number)[];
+  /** Set where the key itself is wrong and not its value. */
+  part?: 'key';
   code: string;
   severity: 'error' | 'warning';
   message: string;
 }
 
+type Add = (severity: CrossFieldProblem['severity'], code: string, path: string, message: string) => void;
 type SplitName = keyof TrainingConfig['splits'];
 
-/** `states 3, 4 are` or `state 3 is` */
+/** `states 3-4 are` or `state 3 is` */
 function stateList(states: number[]): string {
-  const listed = states.slice(0, 5).join(', ') + (states.length > 5 ? `, ... (${states.length} in all)` : '');
-  return states.length === 1 ? `state ${listed} is` : `states ${listed} are`;
+  return states.length === 1 ? `state ${states[0]} is` : `states ${stateRanges(states)} are`;
 }
 
 /** @param written the config as written (with aliases resolved, without defaults). */
 export function crossFieldProblems(config: TrainingConfig, written: Record<string, unknown>): CrossFieldProblem[] {
   const problems: CrossFieldProblem[] = [];
-  const add = (severity: CrossFieldProblem['severity'], code: string, path: string, message: string) =>
-    problems.push({ severity, code, path: path.split('.'), message });
+  const add: Add = (severity, code, path, message) => problems.push({ severity, code, path: path.split('.'), message });
 
   const splits = (written.splits ?? {}) as Record<string, unknown>;
   const names: SplitName[] = ['memory', 'training', 'validation', 'evaluation'];
@@ -42,46 +45,37 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
     if (name !== 'memory' && config.splits[name].length === 0)
       add('error', 'empty-split', `splits.${name}`, `"${name}" has no states`);
   }
-  const selection = config.evaluation.selectionStates;
-  const held = config.evaluation.states === 'evaluation' ? config.splits.evaluation : config.evaluation.states;
-  const heldStates = new Set(held);
-  if (selection !== 'validation' && selection.some((state) => heldStates.has(state))) {
-    add(
-      'error',
-      'selection-on-evaluation-states',
-      'evaluation.selectionStates',
-      'checkpoints may not be chosen on evaluation states',
-    );
-  }
-  const trainingStates = new Set(config.splits.training);
-  if (selection !== 'validation' && selection.some((state) => trainingStates.has(state))) {
-    add(
-      'error',
-      'selection-on-training-states',
-      'evaluation.selectionStates',
-      'checkpoints may not be chosen on training states: there the planner repeats what it was trained on',
-    );
-  }
-  if (
-    config.evaluation.states !== 'evaluation' &&
-    config.evaluation.states.some((state) => trainingStates.has(state))
-  ) {
-    add('error', 'evaluation-on-training-states', 'evaluation.states', 'evaluation states may not be training states');
-  }
+  checkEvaluationStates(config, add);
 
   const suites = config.harness.suites;
   for (const [index, suite] of suites.entries())
     if (suites.indexOf(suite) < index)
       add('error', 'repeated-suite', `harness.suites.${index}`, `the suite "${suite}" is listed twice`);
-  if (config.harness.tasks !== 'all')
-    for (const suite of Object.keys(config.harness.tasks))
-      if (!suites.includes(suite))
-        problems.push({
-          severity: 'error',
-          code: 'tasks-of-unlisted-suite',
-          path: ['harness', 'tasks', suite],
-          message: `"${suite}" is not among harness.suites (${suites.join(', ')})`,
-        });
+  const { tasks } = config.harness;
+  if (tasks !== 'all') {
+    for (const suite of Object.keys(tasks)) {
+      if (suites.includes(suite)) continue;
+      const near = nearest(suite, suites);
+      problems.push({
+        severity: 'error',
+        code: 'tasks-of-unlisted-suite',
+        path: ['harness', 'tasks', suite],
+        part: 'key',
+        message: `"${suite}" is not among harness.suites (${suites.join(', ')})${near ? `; did you mean "${near}"?` : '; list it there, or remove its tasks'}`,
+      });
+    }
+    // What is misspelt or has a wrong value has been told already.
+    const named = ((written.harness as Record<string, unknown>).tasks ?? {}) as Record<string, unknown>;
+    const allKnown = Object.keys(named).every((suite) => suites.includes(suite));
+    for (const [index, suite] of suites.entries())
+      if (Object.hasOwn(named, suite) ? tasks[suite]?.length === 0 : allKnown)
+        add(
+          'error',
+          'suite-without-tasks',
+          `harness.suites.${index}`,
+          `"harness.tasks" names no task of the suite "${suite}"; name some, or remove the suite`,
+        );
+  }
 
   const planner = (written.planner ?? {}) as Record<string, unknown>;
   if (planner.checkpoint !== undefined && planner.init !== undefined)
@@ -111,28 +105,7 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
       );
   }
 
-  if (config.serving.upstream !== 'embedded' && config.serving.url === null)
-    add(
-      'error',
-      'missing-url',
-      'serving.upstream',
-      `serving.url is required with upstream "${config.serving.upstream}"`,
-    );
-  if (config.serving.upstream === 'embedded' && config.serving.url !== null)
-    add('error', 'unused-url', 'serving.url', 'the embedded server has no url; remove it or choose another upstream');
-  if (config.teacher.upstream !== 'scripted' && config.teacher.url === null)
-    add(
-      'error',
-      'missing-url',
-      'teacher.upstream',
-      `teacher.url is required with upstream "${config.teacher.upstream}"`,
-    );
-  if (config.trainer.engine === 'tinker' && config.trainer.url === null)
-    add('error', 'missing-url', 'trainer.engine', 'trainer.url is required with the tinker engine');
-  if (config.trainer.engine !== 'tinker' && config.trainer.lora !== null)
-    add('error', 'lora-engine', 'trainer.lora', 'low-rank training needs the tinker engine');
-  if (config.trainer.engine === 'tfjs' && config.trainer.device === 'webgpu')
-    add('error', 'engine-device', 'trainer.device', 'the tfjs engine runs on cpu or cuda');
+  checkWhatRuns(config, add);
 
   const s = config.rl.sampling;
   if (s.temperature !== 1 || s.topP !== 1 || s.topK > 0 || s.presencePenalty !== 0) {
@@ -163,4 +136,106 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
     );
   }
   return problems;
+}
+
+/** What the final comparison and the choice of checkpoints may be made on (paper, 4.1). */
+function checkEvaluationStates(config: TrainingConfig, add: Add): void {
+  const { splits, evaluation } = config;
+  const held = evaluation.states === 'evaluation' ? splits.evaluation : evaluation.states;
+  const selection = evaluation.selectionStates === 'validation' ? splits.validation : evaluation.selectionStates;
+  const common = (a: number[], b: number[]): number[] => {
+    const others = new Set(b);
+    return a.filter((state) => others.has(state));
+  };
+  const refuse = (code: string, path: string, states: number[], why: string) => {
+    if (states.length > 0) add('error', code, path, `${stateList(states)} ${why}`);
+    return states.length > 0;
+  };
+
+  if (evaluation.selectionStates !== 'validation') {
+    const at = 'evaluation.selectionStates';
+    // A state that is kept for evaluation is spoilt by choosing on it, also where this config does not evaluate on it.
+    const kept = [...new Set([...held, ...splits.evaluation])].sort((a, b) => a - b);
+    refuse(
+      'selection-on-evaluation-states',
+      at,
+      common(selection, kept),
+      'for evaluation: checkpoints may not be chosen on evaluation states; take validation states',
+    );
+    refuse(
+      'selection-on-training-states',
+      at,
+      common(selection, splits.training),
+      'for training: checkpoints may not be chosen on training states, where the planner repeats what it was trained on',
+    );
+    refuse(
+      'selection-on-memory-states',
+      at,
+      common(selection, splits.memory),
+      "for the teacher's memory: checkpoints may not be chosen on memory states; take validation states",
+    );
+    const known = new Set([...kept, ...splits.training, ...splits.memory, ...splits.validation]);
+    const strange = selection.filter((state) => !known.has(state));
+    if (strange.length > 0)
+      add(
+        'warning',
+        'selection-outside-validation',
+        at,
+        `${stateList(strange)} not in splits.validation (${stateRanges(splits.validation)}), the states that are kept for choosing checkpoints`,
+      );
+  }
+  if (evaluation.states !== 'evaluation') {
+    const at = 'evaluation.states';
+    refuse(
+      'evaluation-on-training-states',
+      at,
+      common(held, splits.training),
+      'for training: evaluation states may not be training states',
+    );
+    refuse(
+      'evaluation-on-memory-states',
+      at,
+      common(held, splits.memory),
+      "for the teacher's memory: evaluation states may not be memory states",
+    );
+    if (evaluation.selectionStates === 'validation')
+      refuse(
+        'evaluation-on-selection-states',
+        at,
+        common(held, selection),
+        'for choosing checkpoints (splits.validation): a result on states that were chosen on says nothing about new ones',
+      );
+  }
+}
+
+/** Servers and engines: what this version can run, and the keys that go with each. */
+function checkWhatRuns(config: TrainingConfig, add: Add): void {
+  const { serving, teacher, trainer } = config;
+  if (serving.upstream !== 'embedded')
+    add(
+      'error',
+      'not-in-this-version',
+      'serving.upstream',
+      `this version cannot train a planner that ${serving.upstream} serves: it trains and evaluates planners it serves itself; write "upstream: embedded" and remove url and model`,
+    );
+  else if (serving.url !== null) add('error', 'unused-url', 'serving.url', 'the embedded server has no url; remove it');
+  if (teacher.upstream !== 'scripted' && teacher.url === null)
+    add('error', 'missing-url', 'teacher.upstream', `teacher.url is required with upstream "${teacher.upstream}"`);
+  else if (teacher.upstream !== 'scripted' && !teacher.model?.trim())
+    add('error', 'missing-model', 'teacher.upstream', `teacher.model is required with upstream "${teacher.upstream}"`);
+  if (trainer.engine !== 'onnx')
+    add(
+      'error',
+      'not-in-this-version',
+      'trainer.engine',
+      `the engine ${trainer.engine} is not in this version: use onnx (device: cpu, cuda or webgpu), which trains planners that fit one machine`,
+    );
+  else if (trainer.url !== null) add('error', 'unused-url', 'trainer.url', 'the onnx engine has no url; remove it');
+  if (trainer.lora !== null)
+    add(
+      'error',
+      'not-in-this-version',
+      'trainer.lora',
+      'low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze; remove "lora"',
+    );
 }

@@ -1,10 +1,11 @@
 /** Reads a training config's text (YAML or JSON) into a resolved config or into findings with exact positions. No I/O. */
 import { configSchema, mergeUnder, presets, type TrainingConfig } from './config.ts';
 import { crossFieldProblems } from './config-checks.ts';
-import { knownKeys } from './config-keys.ts';
+import { configKeys, knownKeys } from './config-keys.ts';
 import { parseConfigText, type TextProblem } from './config-syntax.ts';
 import { type ConfigTree, type Path, readConfigTree } from './config-tree.ts';
 import { explain, flattenUnions, type Issue, NO_SENTENCE, pathText } from './config-wording.ts';
+import { plural } from './counting.ts';
 import type { Finding } from './finding.ts';
 import { LineIndex } from './line-index.ts';
 import { nearest } from './nearest.ts';
@@ -71,7 +72,7 @@ export function readConfigText(written: string, file?: string): ConfigReading {
   if (problems.length > MOST_FINDINGS) {
     const more = problems.splice(MOST_FINDINGS);
     const { start, end } = more[0];
-    const message = `there are ${more.length} further problems from here on`;
+    const message = `there ${more.length === 1 ? 'is' : 'are'} ${plural(more.length, 'further problem')} from here on`;
     const severity = more.some((problem) => problem.severity === 'error') ? 'error' : 'warning';
     problems.push({ severity, code: 'more-problems', message, start, end });
   }
@@ -109,17 +110,21 @@ function checkSchema(raw: Record<string, unknown>, tree: ConfigTree): { config?:
   };
   if (parsed.success) {
     for (const problem of crossFieldProblems(parsed.data, raw))
-      add(problem.code, problem.severity, problem.message, problem.path, 'value');
+      add(problem.code, problem.severity, problem.message, problem.path, problem.part ?? 'value');
     return { config: parsed.data, problems };
   }
   for (const issue of flattenUnions(parsed.error.issues as Issue[])) {
     const path = issue.path as Path;
     if (issue.code === 'unrecognized_keys') {
-      for (const name of issue.keys) add('unknown-key', 'error', unknownKey(name, path), [...path, name], 'key');
+      for (const [index, name] of issue.keys.entries()) {
+        // Advice takes time, and nobody reads it on the ten-thousandth key.
+        const message = index < MOST_FINDINGS ? unknownKey(name, path) : `unknown key "${name}"`;
+        add('unknown-key', 'error', message, [...path, name], 'key');
+      }
       continue;
     }
     if (path.length > 0 && valueAt(raw, path) === undefined)
-      add('missing-key', 'error', `"${pathText(path)}" is required`, path, 'key');
+      add('missing-key', 'error', missingKey(path, raw), path, 'key');
     else add('wrong-value', 'error', explain(issue, valueAt(raw, path)), path, 'value');
   }
   // Errors between keys are told at once too: on the config without what is wrong in it.
@@ -134,10 +139,17 @@ function checkSchema(raw: Record<string, unknown>, tree: ConfigTree): { config?:
     for (const problem of crossFieldProblems(sound.data, raw)) {
       const path = problem.path.join('.');
       if (!told.some((other) => `${path}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${path}.`)))
-        add(problem.code, problem.severity, problem.message, problem.path, 'value');
+        add(problem.code, problem.severity, problem.message, problem.path, problem.part ?? 'value');
     }
   }
   return { problems };
+}
+
+function missingKey(path: Path, raw: Record<string, unknown>): string {
+  const sentence = `"${pathText(path)}" is required`;
+  const tasks = valueAt(raw, ['harness', 'tasks']);
+  if (pathText(path) !== 'harness.suites' || !isMapping(tasks)) return sentence;
+  return `${sentence}: "harness.tasks" only narrows down suites that are listed; add "suites: [${Object.keys(tasks).join(', ')}]"`;
 }
 
 /** A copy without the values at some paths; `version` and `name`, which have no default, get one. */
@@ -158,16 +170,39 @@ function without(raw: Record<string, unknown>, paths: Path[]): Record<string, un
   return { version: 1, name: 'unnamed', ...(copy(raw, '') as Record<string, unknown>) };
 }
 
+/** What is meant by an unknown key: one beside it, one deeper in its section, or one anywhere else. */
 function unknownKey(name: string, parent: Path): string {
   const known = knownKeys(parent);
   const near = nearest(name, known);
   if (near) return `unknown key "${name}"; did you mean "${near}"?`;
-  const elsewhere = parent.length === 0 ? undefined : knownKeys([]).find((key) => key === name);
-  if (elsewhere) return `unknown key "${name}" in "${pathText(parent)}"; it belongs at the top level`;
-  const sections = knownKeys([]).filter((key) => knownKeys([key]).includes(name) && key !== parent[0]);
-  if (sections.length > 0)
-    return `unknown key "${name}"; ${sections.map((key) => `"${key}"`).join(' and ')} ${sections.length > 1 ? 'have' : 'has'} one`;
-  return `unknown key "${name}"; ${parent.length === 0 ? 'a config' : `"${pathText(parent)}"`} has ${known.join(', ')}`;
+  const where = parent.length === 0 ? '' : ` in "${pathText(parent)}"`;
+  const prefix = parent.map((step) => `${step}.`).join('');
+  const paths = allKeyPaths();
+  const places =
+    keysNear(
+      name,
+      paths.filter((path) => parent.length > 0 && path.startsWith(prefix)),
+    ) ?? keysNear(name, paths);
+  if (places) {
+    const same = places[0].split('.').at(-1) === name;
+    if (same && !places[0].includes('.')) return `unknown key "${name}"${where}; it belongs at the top level`;
+    const listed = places.map((path) => `"${path}"`).join(' or ');
+    return `unknown key "${name}"${where}; ${same ? `it belongs elsewhere: ${listed}` : `did you mean ${listed}?`}`;
+  }
+  return `unknown key "${name}"${where}; ${parent.length === 0 ? 'a config' : 'it'} has ${known.join(', ')}`;
+}
+
+let keyPaths: string[] | undefined;
+function allKeyPaths(): string[] {
+  keyPaths ??= configKeys().map((key) => key.path);
+  return keyPaths;
+}
+
+/** The paths whose last part is the name, or else what the name was probably meant to be. */
+function keysNear(name: string, paths: readonly string[]): string[] | undefined {
+  const last = (path: string) => path.slice(path.lastIndexOf('.') + 1);
+  const meant = paths.some((path) => last(path) === name) ? name : nearest(name, paths.map(last));
+  return meant === undefined ? undefined : paths.filter((path) => last(path) === meant);
 }
 
 /** Whether a schema problem is only the shadow of broken text: on a line of an error, around it, or a missing key. */

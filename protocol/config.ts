@@ -4,7 +4,7 @@
  * Sources: "paper" is AgenticRoboRL (arXiv 2610.28589); "ours" marks a choice the paper does not make.
  */
 import { z } from 'zod';
-import { stateSet } from './states.ts';
+import { stateSet, taskSet } from './states.ts';
 
 /** Meaning, source of the default and unit of one key; read back by the documentation generator. */
 export interface KeyMeta {
@@ -135,7 +135,10 @@ export const configSchema = z.strictObject({
         "Task suites to train and evaluate on; the adapter's own list says which exist.",
       ),
       tasks: key(
-        z.union([z.literal('all'), z.record(z.string(), stateSet)]).default('all'),
+        z
+          .union([z.literal('all'), z.record(z.string(), taskSet)])
+          .meta({ wording: 'all, or task indices for each suite, such as { SUITE: 0-4 }' })
+          .default('all'),
         'All tasks, or task indices per suite.',
         'ours',
       ),
@@ -167,7 +170,11 @@ export const configSchema = z.strictObject({
   serving: key(
     z
       .strictObject({
-        upstream: key(upstream.default('embedded'), 'The server behind the recording proxy.', 'ours'),
+        upstream: key(
+          upstream.default('embedded'),
+          'The server behind the recording proxy; this version trains and evaluates with embedded.',
+          'ours',
+        ),
         url: key(
           webUrl.nullable().default(null),
           "Base URL of the server's OpenAI-compatible API; not with `embedded`.",
@@ -361,7 +368,11 @@ export const configSchema = z.strictObject({
   trainer: key(
     z
       .strictObject({
-        engine: key(z.enum(['onnx', 'tfjs', 'tinker']).default('onnx'), 'What computes losses and gradients.', 'ours'),
+        engine: key(
+          z.enum(['onnx', 'tfjs', 'tinker']).default('onnx'),
+          'What computes losses and gradients; this version has onnx.',
+          'ours',
+        ),
         device: key(z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'), 'Where it runs.', 'ours'),
         url: key(webUrl.nullable().default(null), 'Server of the tinker engine.'),
         lora: key(
@@ -369,7 +380,7 @@ export const configSchema = z.strictObject({
             .strictObject({ rank: key(count, 'Rank of the low-rank update.') })
             .nullable()
             .default(null),
-          'Low-rank training (tinker engine).',
+          'Low-rank training (tinker engine); not in this version.',
         ),
         freeze: key(
           z.array(z.string()).default([]),

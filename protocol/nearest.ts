@@ -7,7 +7,8 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   let least = Math.min(3, Math.max(1, Math.floor(word.length / 3))) + 0.5;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < least) {
+    // A word of which no letter is left is another word.
+    if (distance < least && distance < word.length) {
       least = distance;
       best = candidate;
     }

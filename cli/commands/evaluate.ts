@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { CommandError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
-import { runTraining, soundConfig, type TrainingRoom } from './train.ts';
+import { runTraining, soundConfig, type TrainingRoom, withPlaces } from './train.ts';
 
 interface EvaluateArguments {
   checkpoint?: string;
@@ -22,7 +22,8 @@ export function evaluateCommand(terminal: Terminal, load: () => Promise<Training
     .option('--json', 'JSON Lines: every event, then the result')
     .action(async (named: string, options: EvaluateArguments) => {
       if (isFile(named)) {
-        const { config, folder } = soundConfig(terminal, named);
+        const checked = await soundConfig(terminal, named, options.checkpoint === undefined);
+        const { config, folder } = checked;
         if (options.checkpoint !== undefined) {
           if (!existsSync(resolve(options.checkpoint, 'config.json')))
             throw new CommandError(`${options.checkpoint} is no checkpoint (it has no config.json)`);
@@ -32,7 +33,7 @@ export function evaluateCommand(terminal: Terminal, load: () => Promise<Training
           throw new CommandError(`${named} names no planner.checkpoint; give one with --checkpoint`);
         await runTraining(
           terminal,
-          await load(),
+          withPlaces(terminal, await load(), checked),
           { config, configFolder: folder, runDirectory: options.run, stages: ['evaluate'] },
           options.json,
         );

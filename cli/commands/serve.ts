@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { CommandError } from '../exit.ts';
 import { untilInterrupted } from '../interrupts.ts';
+import { plural } from '../output/format.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseCount } from './train.ts';
 
@@ -66,7 +67,7 @@ export function serveCommand(terminal: Terminal): Command {
         else {
           terminal.out(`serving ${server.modelName} at ${terminal.paint.bold(server.url)}`);
           terminal.out(
-            `${(parameters / 1e6).toFixed(1)} million parameters, context ${context} tokens, ${maxBatch} responses at a time`,
+            `${(parameters / 1e6).toFixed(1)} million parameters, context ${context} tokens, ${plural(maxBatch, 'response')} at a time`,
           );
           terminal.out('it reads text only: images are shown to it as a placeholder; Ctrl-C ends it');
         }

@@ -1,13 +1,20 @@
 /** `train CONFIG`: a whole run, shown while it goes on; stopped and resumed on request. */
 import { Command, InvalidArgumentError } from 'commander';
 import type { TrainingConfig } from '../../protocol/config.ts';
+import type { Finding } from '../../protocol/finding.ts';
 import { type Stage, stageSchema } from '../../protocol/journal.ts';
 import { nearest } from '../../protocol/nearest.ts';
-import type { RunForecast, TrainOptions, TrainResult } from '../../trainer-daemon/training/contract.ts';
-import { readConfigFile } from '../config-file.ts';
+import {
+  ConfigError,
+  type RunForecast,
+  type TrainOptions,
+  type TrainResult,
+} from '../../trainer-daemon/training/contract.ts';
+import { type ConfigFile, readConfigFile } from '../config-file.ts';
+import { checkpointFindings, placed } from '../config-references.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { onInterrupt, type StopWish } from '../interrupts.ts';
-import { countFindings, findingLine } from '../output/findings.ts';
+import { countFindings, findingLine, hasErrors } from '../output/findings.ts';
 import { runPresenter } from '../output/run-progress.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
@@ -59,8 +66,9 @@ export function trainCommand(terminal: Terminal, load: () => Promise<TrainingRoo
         return;
       }
       if (file === undefined) throw new CommandError('name a training config, or a run with --resume');
-      const { config, folder } = soundConfig(terminal, file);
-      const room = await load();
+      const checked = await soundConfig(terminal, file);
+      const { config, folder } = checked;
+      const room = withPlaces(terminal, await load(), checked);
       if (options.dryRun) {
         showForecast(terminal, await beforeStart(room.planRun(config, folder)), options);
         return;
@@ -78,13 +86,44 @@ function chosen(options: TrainArguments): Pick<TrainOptions, 'stages' | 'rounds'
   return { stages: options.stages, rounds: options.rounds };
 }
 
-/** A config without errors. @throws CommandError after printing what is wrong. */
-export function soundConfig(terminal: Terminal, file: string) {
-  const { config, folder, findings } = readConfigFile(file);
+export interface SoundConfig extends ConfigFile {
+  config: TrainingConfig;
+}
+
+/**
+ * A config without errors in itself and in the files it names.
+ * @param checkpoint whether the files of `planner.checkpoint` are looked at as well.
+ * @throws CommandError after printing what is wrong.
+ */
+export async function soundConfig(terminal: Terminal, name: string, checkpoint = true): Promise<SoundConfig> {
+  const file = readConfigFile(name);
+  const findings = [...file.findings, ...(checkpoint ? await checkpointFindings(file) : [])];
   for (const finding of findings)
     if (finding.severity !== 'hint') terminal.err(findingLine(finding, terminal.paintErr));
-  if (!config) throw new CommandError(`${file} has ${countFindings(findings)}; nothing was started`);
-  return { config, folder };
+  if (!file.config || hasErrors(findings)) throw refusal(name, findings);
+  return { ...file, config: file.config, findings };
+}
+
+function refusal(file: string, findings: Finding[]): CommandError {
+  return new CommandError(`${file} has ${countFindings(findings)}; nothing was started`);
+}
+
+/** A room whose refusals of a config, once the adapter was asked, are shown at their places in the file. */
+export function withPlaces(terminal: Terminal, room: TrainingRoom, file: ConfigFile): TrainingRoom {
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const findings = placed(file, error.problems);
+      for (const finding of findings) terminal.err(findingLine(finding, terminal.paintErr));
+      throw refusal(file.file, findings);
+    }
+  };
+  return {
+    train: (options) => told(room.train(options)),
+    planRun: (config, configFolder) => told(room.planRun(config, configFolder)),
+  };
 }
 
 /** Errors before a run has begun are the config's, so to say: nothing was written. */

@@ -1,10 +1,17 @@
 /** `validate FILE...`: the findings an editor would underline, as lines or as one JSON document. */
 import { Command } from 'commander';
-import { readConfigFile } from '../config-file.ts';
+import { type ConfigFile, readConfigFile } from '../config-file.ts';
+import { checkpointFindings, harnessFindings } from '../config-references.ts';
 import { EXIT } from '../exit.ts';
 import { countFindings, findingLine, hasErrors } from '../output/findings.ts';
 import { plural } from '../output/format.ts';
 import type { Terminal } from '../output/terminal.ts';
+
+interface ValidateArguments {
+  json?: boolean;
+  strict?: boolean;
+  adapter: boolean;
+}
 
 export function validateCommand(terminal: Terminal): Command {
   return new Command('validate')
@@ -12,9 +19,11 @@ export function validateCommand(terminal: Terminal): Command {
     .argument('<file...>', 'config files')
     .option('--json', 'print one JSON document')
     .option('--strict', 'let warnings fail as errors do')
+    .option('--no-adapter', 'run no adapter: suites, tasks and states are then not checked against its lists')
     .addHelpText('after', '\nExit code 1 when there are errors, 2 when a file cannot be read.')
-    .action((files: string[], options: { json?: boolean; strict?: boolean }) => {
-      const checked = files.map(readConfigFile);
+    .action(async (files: string[], options: ValidateArguments) => {
+      const checked: ConfigFile[] = [];
+      for (const file of files) checked.push(await examine(file, options.adapter));
       const findings = checked.flatMap((file) => file.findings);
       const failed =
         hasErrors(findings) || (options.strict === true && findings.some((finding) => finding.severity === 'warning'));
@@ -22,7 +31,7 @@ export function validateCommand(terminal: Terminal): Command {
       if (options.json) {
         const documents = checked.map((file) => ({
           file: file.file,
-          ok: file.config !== undefined,
+          ok: !hasErrors(file.findings),
           findings: file.findings,
         }));
         terminal.out(JSON.stringify({ ok: !failed, files: documents }, null, 2));
@@ -32,4 +41,12 @@ export function validateCommand(terminal: Terminal): Command {
       const summary = `${plural(files.length, 'file')} checked: ${countFindings(findings)}`;
       terminal.out(failed ? terminal.paint.red(summary) : terminal.paint.green(summary));
     });
+}
+
+/** All findings about a config: its text first, and what it refers to where the text is sound. */
+async function examine(name: string, runAdapter: boolean): Promise<ConfigFile> {
+  const file = readConfigFile(name);
+  const findings = [...file.findings, ...(await checkpointFindings(file))];
+  if (runAdapter) findings.push(...(await harnessFindings(file)));
+  return { ...file, findings: findings.sort((a, b) => a.line - b.line || a.column - b.column) };
 }

@@ -1,5 +1,7 @@
 /** Numbers as people read them. */
 
+export { plural } from '../../protocol/counting.ts';
+
 /** `850 ms`, `42 s`, `3 min 05 s`, `2 h 07 min`, `3 d 4 h` */
 export function duration(seconds: number): string {
   if (!Number.isFinite(seconds)) return '?';
@@ -34,11 +36,6 @@ export function whole(count: number): string {
 /** `37.5%` of a share; `-` where there is nothing to divide by. */
 export function percent(part: number, total: number): string {
   return total > 0 ? `${((100 * part) / total).toFixed(1)}%` : '-';
-}
-
-/** `1 error`, `2 errors` */
-export function plural(count: number, noun: string): string {
-  return `${whole(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Text cut to a width, with an ellipsis. */

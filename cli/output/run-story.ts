@@ -63,7 +63,7 @@ export class RunStory {
       }
       case 'round-planned':
         return {
-          text: `round ${event.round}: ${event.groups} groups of ${event.attempts} attempts under policy v${event.policyVersion}`,
+          text: `round ${event.round}: ${plural(event.groups, 'group')} of ${plural(event.attempts, 'attempt')} under policy v${event.policyVersion}`,
         };
       case 'round-collected':
         return {

@@ -16,6 +16,8 @@ function scene(init: number): { start: number; lamp: number } {
 export default defineAdapter({
   name: 'line-robot',
   tasks: TASKS,
+  // Ten starts and nine places for the lamp; beyond that the scenes repeat.
+  states: 90,
 
   launch(episode, context) {
     const { start, lamp } = scene(episode.init);

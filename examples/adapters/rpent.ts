@@ -32,6 +32,9 @@ export default defineAdapter({
     SUITES.map((suite) => [suite, Array.from({ length: TASKS_A_SUITE }, (_, index) => `${suite} task ${index}`)]),
   ),
 
+  // LIBERO-PRO's number of initial states a task.
+  states: 50,
+
   launch(episode) {
     const servers = { env: process.env.RPENT_ENV, vla: process.env.RPENT_VLA, sam3: process.env.RPENT_SAM3 };
     return {

@@ -27,13 +27,6 @@ export function referenceFindings(reading: ConfigReading, around: Surroundings, 
     findings.push({ code, severity, message, file, ...reading.locate(path), path: path.join('.') });
   checkAdapter(config, around, add);
   checkCheckpoint(config, around, add);
-  if (config.serving.upstream === 'embedded')
-    add(
-      'hint',
-      'text-only-planner',
-      ['serving', 'upstream'],
-      'the embedded planner reads text only: images from the harness are recorded in full and shown to it as a placeholder',
-    );
   return findings;
 }
 
@@ -63,9 +56,7 @@ function checkAdapter(config: TrainingConfig, around: Surroundings, add: Add): v
 
 function checkCheckpoint(config: TrainingConfig, around: Surroundings, add: Add): void {
   const { checkpoint } = config.planner;
-  // Weights that only a remote trainer reads need not lie on this machine.
-  if (checkpoint === undefined || (config.trainer.engine === 'tinker' && config.serving.upstream !== 'embedded'))
-    return;
+  if (checkpoint === undefined) return;
   const at = ['planner', 'checkpoint'];
   const kind = around.kind(checkpoint);
   if (kind !== 'folder') {

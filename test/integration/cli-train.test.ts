@@ -124,9 +124,13 @@ describe('train', () => {
         'tasks: { tabletop_object_swap: 0-1 }',
         'tasks: all',
       ),
-      'did you mean "tabletop_object_swap"?',
+      'wrong.training.yaml:6:12: error: "harness.suites": the adapter "tabletop-skills" has no suite "tabletop_objct_swap"; did you mean "tabletop_object_swap"?',
     ],
-    ['a task that does not exist', CONFIG.replace('0-1', '0-99'), 'there is no task 10'],
+    [
+      'a task that does not exist',
+      CONFIG.replace('0-1', '0-99'),
+      'wrong.training.yaml:7:34: error: "harness.tasks": there are no tasks 10-99',
+    ],
     ['sizes that do not go together', CONFIG.replace('heads: 2', 'heads: 3'), 'multiple of heads'],
   ])('refuses %s before anything is written', async (_what, config, sentence) => {
     writeFileSync(join(folder, 'wrong.training.yaml'), config);

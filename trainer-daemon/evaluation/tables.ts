@@ -1,5 +1,6 @@
 /** The final table: success by suite and planner, with intervals and paired tests, as text and as data. */
 import Table from 'cli-table3';
+import { plural } from '../../protocol/counting.ts';
 import { parseTaskId } from '../../protocol/ids.ts';
 import { succeeded } from '../../protocol/outcome.ts';
 import type { EpisodeRecord, EvaluationSummary } from '../../protocol/records.ts';
@@ -163,7 +164,7 @@ function comparisonLines(a: string, b: string, { overall, invalid, missing }: Co
   const points = 100 * ((overall.b.rate ?? 0) - (overall.a.rate ?? 0));
   const lines = [
     title,
-    `  ${points < 0 ? '' : '+'}${points.toFixed(1)} points on ${overall.pairs} pairs, ${overall.wins} won, ${overall.losses} lost, p ${pText(overall.p)}`,
+    `  ${points < 0 ? '' : '+'}${points.toFixed(1)} points on ${plural(overall.pairs, 'pair')}, ${overall.wins} won, ${overall.losses} lost, p ${pText(overall.p)}`,
   ];
   const left = [
     [invalid.a.length + invalid.b.length, 'invalid'],
@@ -176,8 +177,10 @@ function comparisonLines(a: string, b: string, { overall, invalid, missing }: Co
 
 function invalidLines(label: string, invalid: NamedEpisode[]): string[] {
   if (invalid.length === 0) return [];
-  const plural = invalid.length === 1 ? 'episode' : 'episodes';
-  const lines = ['', `${clip(label, LABEL_WIDTH)}: ${invalid.length} invalid ${plural} left out (infrastructure)`];
+  const lines = [
+    '',
+    `${clip(label, LABEL_WIDTH)}: ${plural(invalid.length, 'invalid episode')} left out (infrastructure)`,
+  ];
   for (const { task, init, attempt, reason } of invalid.slice(0, NAMED_AT_MOST)) {
     lines.push(clip(`  ${task} init ${init} attempt ${attempt}: ${reason.replace(/\s+/g, ' ')}`, TABLE_WIDTH));
   }

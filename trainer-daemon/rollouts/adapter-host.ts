@@ -30,7 +30,7 @@ async function load(call: Extract<AdapterCall, { method: 'load' }>): Promise<Ada
   };
 }
 
-const FIELDS = ['name', 'tasks', 'launch', 'outcome', 'onUpstreamFailure', 'scriptedTeacher'];
+const FIELDS = ['name', 'tasks', 'states', 'launch', 'outcome', 'onUpstreamFailure', 'scriptedTeacher'];
 
 function checkShape(exports: Record<string, unknown>): Adapter {
   const value = exports.default;
@@ -48,6 +48,8 @@ function checkShape(exports: Record<string, unknown>): Adapter {
     problems.push('scriptedTeacher must be a function');
   if (given.tasks !== undefined && typeof given.tasks !== 'function' && typeof given.tasks !== 'object')
     problems.push('tasks must be an object ({suite: [instruction, ...]}) or a function that returns one');
+  if (given.states !== undefined && !['number', 'object', 'function'].includes(typeof given.states))
+    problems.push('states must be a number, an object ({suite: number}) or a function that returns one');
   if (given.onUpstreamFailure !== undefined && !['pass', 'fail-fast'].includes(given.onUpstreamFailure as string))
     problems.push('onUpstreamFailure must be "pass" or "fail-fast"');
   for (const name of Object.keys(given))
@@ -62,6 +64,8 @@ async function answer(call: AdapterCall): Promise<unknown> {
   switch (call.method) {
     case 'tasks':
       return typeof adapter.tasks === 'function' ? await adapter.tasks() : (adapter.tasks ?? {});
+    case 'states':
+      return typeof adapter.states === 'function' ? await adapter.states() : adapter.states;
     case 'launch':
       return adapter.launch(call.request, call.context);
     case 'scriptedTeacher':

@@ -8,6 +8,7 @@ export type AdapterCall =
   /** `compiler` is null for a built adapter, which is imported as it is. */
   | { method: 'load'; file: string; workspace: string; compiler: string | null; adapterModule: string }
   | { method: 'tasks' }
+  | { method: 'states' }
   | { method: 'launch'; request: EpisodeRequest; context: LaunchContext }
   | { method: 'outcome'; input: OutcomeInput }
   | { method: 'scriptedTeacher'; context: LaunchContext };

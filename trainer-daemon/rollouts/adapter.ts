@@ -7,6 +7,7 @@ import {
   launchSchema,
   outcomeSchema,
   processSpecSchema,
+  stateCountsSchema,
   taskListSchema,
 } from '../../protocol/adapter.ts';
 import { sha256 } from '../../protocol/random.ts';
@@ -68,6 +69,9 @@ export async function loadAdapter(
     workspace: configFolder,
     async tasks() {
       return check(taskListSchema, await process_.call({ method: 'tasks' }), 'tasks');
+    },
+    async states() {
+      return check(stateCountsSchema, await process_.call({ method: 'states' }), 'states');
     },
     async launch(request: EpisodeRequest) {
       const value = await process_.call({ method: 'launch', request, context });

@@ -1,5 +1,5 @@
 /** Running episodes of a harness through its adapter. */
-import type { EpisodeRequest, Launch, Outcome, ProcessSpec, TaskList } from '../../protocol/adapter.ts';
+import type { EpisodeRequest, Launch, Outcome, ProcessSpec, StateCounts, TaskList } from '../../protocol/adapter.ts';
 import type { SamplingConfig } from '../../protocol/config.ts';
 import type { EpisodeKey } from '../../protocol/ids.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
@@ -19,6 +19,8 @@ export interface LoadedAdapter {
   readonly hasScriptedTeacher: boolean;
   /** Empty when the adapter lists none. @throws AdapterError, as all of the following. */
   tasks(): Promise<TaskList>;
+  /** Undefined when the adapter tells no number of initial states. */
+  states(): Promise<StateCounts | undefined>;
   launch(request: EpisodeRequest): Promise<Launch>;
   outcome(input: OutcomeInput): Promise<Outcome>;
   scriptedTeacher(): Promise<ProcessSpec>;

@@ -1,5 +1,6 @@
 /** The run as one library function: what the command line and the daemon call. */
 import type { TrainingConfig } from '../../protocol/config.ts';
+import type { CrossFieldProblem } from '../../protocol/config-checks.ts';
 import type { RunEvent, Stage } from '../../protocol/journal.ts';
 
 /** Asks a run to end; may be changed while it runs. `now` ends running episodes, which then run again on resume. */
@@ -53,3 +54,13 @@ export interface RunForecast {
 
 /** A problem a person can mend: wrong checkpoint, missing teacher, resumed run of another config. */
 export class TrainingError extends Error {}
+
+/** A config that does not fit what its adapter lists. Each problem has the path of its key, to be shown in the file. */
+export class ConfigError extends TrainingError {
+  readonly problems: CrossFieldProblem[];
+
+  constructor(problems: CrossFieldProblem[]) {
+    super(problems.map(({ message }) => message).join('; '));
+    this.problems = problems;
+  }
+}

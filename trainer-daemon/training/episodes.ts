@@ -1,5 +1,6 @@
 /** Collecting the episodes of one section, leaving out those that are already on disk. */
 import type { SamplingConfig } from '../../protocol/config.ts';
+import { plural } from '../../protocol/counting.ts';
 import { type EpisodeKey, episodeId } from '../../protocol/ids.ts';
 import type { Stage } from '../../protocol/journal.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
@@ -31,7 +32,7 @@ export async function collectEpisodes(context: RunContext, collection: Collectio
     if (moved > 0)
       await context.journal({
         type: 'warning',
-        message: `${name}: ${moved} calls of unfinished episodes were set aside; those episodes run again`,
+        message: `${name}: ${plural(moved, 'call')} of unfinished episodes set aside; those episodes run again`,
       });
     const upstream = await collection.upstream();
     let done = keys.length - missing.length;

@@ -1,12 +1,13 @@
 /** What a config will do, before anything is written (`train --dry-run`). */
 import { resolve } from 'node:path';
 import { defaultPlannerInit, type TrainingConfig } from '../../protocol/config.ts';
+import { plural } from '../../protocol/counting.ts';
 import { type Architecture, parameterCount } from '../planner/architecture.ts';
 import { architectureOf } from '../planner/initialise.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { loadAdapter } from '../rollouts/index.ts';
 import type { ForecastRow, RunForecast } from './contract.ts';
-import { selectTasks } from './tasks.ts';
+import { listingOf, selectTasks } from './tasks.ts';
 
 /**
  * Rough bytes of one recorded call (ids, log-probs, new messages) and of one episode's output (trajectory, log):
@@ -22,7 +23,7 @@ export async function planRun(config: TrainingConfig, configFolder: string): Pro
   const adapter = await loadAdapter(config.harness.adapter, configFolder);
   let tasks: string[];
   try {
-    tasks = selectTasks(config, await adapter.tasks(), adapter.name);
+    tasks = selectTasks(config, await listingOf(adapter));
   } finally {
     await adapter.close();
   }
@@ -56,21 +57,27 @@ export async function planRun(config: TrainingConfig, configFolder: string): Pro
     tasks: tasks.length,
     suites: config.harness.suites,
     rows: [
-      row('teacher', teacherEpisodes, 0, 0, `${config.teacher.episodesPerTask} of each of ${tasks.length} tasks`),
+      row(
+        'teacher',
+        teacherEpisodes,
+        0,
+        0,
+        `${config.teacher.episodesPerTask} of each of ${plural(tasks.length, 'task')}`,
+      ),
       row(
         'sft',
         validation * config.sft.checkpoints,
         config.sft.epochs *
           Math.max(1, Math.round((teacherEpisodes * Math.min(TYPICAL_CALLS, limits.turns)) / config.sft.batch)),
         checkpointBytes * (config.sft.checkpoints + 2),
-        `steps for about ${TYPICAL_CALLS} targets an episode; ${config.sft.checkpoints} checkpoints validated`,
+        `steps for about ${TYPICAL_CALLS} targets an episode; ${plural(config.sft.checkpoints, 'checkpoint')} validated`,
       ),
       row(
         'rl',
         config.rl.rounds * rollouts + validations * validation,
         config.rl.rounds * config.rl.passes * Math.ceil(samples / config.rl.batch),
         checkpointBytes * (config.rl.rounds + 2),
-        `${config.rl.rounds} rounds of ${config.rl.groupsPerRound} x ${config.rl.attemptsPerGroup} episodes; steps at most`,
+        `${plural(config.rl.rounds, 'round')} of ${config.rl.groupsPerRound} x ${config.rl.attemptsPerGroup} episodes; steps at most`,
       ),
       row('evaluate', 3 * held, 0, 0, 'base, SFT and RL planner on the same states'),
     ],

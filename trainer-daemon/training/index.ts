@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { configSchema, type TrainingConfig } from '../../protocol/config.ts';
+import { plural } from '../../protocol/counting.ts';
 import { runId } from '../../protocol/ids.ts';
 import type { JournalLine, Stage } from '../../protocol/journal.ts';
 import { RECORD_VERSION, type RunInfo } from '../../protocol/records.ts';
@@ -21,7 +22,7 @@ import { ensureBasePolicy } from './policies.ts';
 import { runRlStage } from './rl-stage.ts';
 import { RunContext, Stopped } from './run-context.ts';
 import { runSftStage } from './sft-stage.ts';
-import { selectTasks } from './tasks.ts';
+import { listingOf, selectTasks } from './tasks.ts';
 import { runTeacherStage } from './teacher-stage.ts';
 
 export * from './contract.ts';
@@ -66,7 +67,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     for (const repair of store.repairs)
       await context.journal({
         type: 'warning',
-        message: `${repair.file}: a torn last line of ${repair.bytes} bytes was dropped`,
+        message: `${repair.file}: a torn last line of ${plural(repair.bytes, 'byte')} was dropped`,
       });
 
     let table: Awaited<ReturnType<typeof runEvaluateStage>> | undefined;
@@ -129,7 +130,7 @@ async function begin(options: TrainOptions): Promise<Opened> {
     await requireSoundCheckpoint(resolve(configFolder, config.planner.checkpoint));
   const adapter = await loadAdapter(config.harness.adapter, configFolder);
   try {
-    selectTasks(config, await adapter.tasks(), adapter.name);
+    selectTasks(config, await listingOf(adapter));
     const stamp = new Date()
       .toISOString()
       .replace(/[-:]/g, '')

@@ -1,44 +1,30 @@
 /** Which tasks of the harness a run trains and evaluates on. */
-
-import type { TaskList } from '../../protocol/adapter.ts';
 import type { TrainingConfig } from '../../protocol/config.ts';
+import { type HarnessListing, harnessProblems } from '../../protocol/config-harness.ts';
 import { taskId } from '../../protocol/ids.ts';
-import { nearest } from '../../protocol/nearest.ts';
-import { TrainingError } from './contract.ts';
+import type { LoadedAdapter } from '../rollouts/contract.ts';
+import { ConfigError } from './contract.ts';
 import type { RunContext } from './run-context.ts';
 
 /**
  * Task ids in the config's order of suites.
- * @throws TrainingError for a suite or task the adapter does not list.
+ * @throws ConfigError for a suite, task or initial state that the adapter does not list.
  */
-export function selectTasks(config: TrainingConfig, list: TaskList, adapter: string): string[] {
+export function selectTasks(config: TrainingConfig, listing: HarnessListing): string[] {
+  const problems = harnessProblems(config, listing);
+  if (problems.length > 0) throw new ConfigError(problems);
   const { suites, tasks } = config.harness;
-  const chosen: string[] = [];
-  for (const suite of suites) {
-    const known = Object.hasOwn(list, suite) ? list[suite] : undefined;
-    if (!known) {
-      const near = nearest(suite, Object.keys(list));
-      throw new TrainingError(
-        `harness.suites: the adapter "${adapter}" has no suite "${suite}"${near ? `; did you mean "${near}"?` : ''} It lists: ${Object.keys(list).join(', ')}`,
-      );
-    }
-    const indices = tasks === 'all' ? known.map((_, index) => index) : (tasks[suite] ?? []);
-    const beyond = indices.find((index) => index >= known.length);
-    if (beyond !== undefined)
-      throw new TrainingError(
-        `harness.tasks.${suite}: there is no task ${beyond}; the suite has ${known.length} (0-${known.length - 1})`,
-      );
-    for (const index of indices) chosen.push(taskId(suite, index));
-  }
-  if (tasks !== 'all') {
-    const stray = Object.keys(tasks).find((suite) => !suites.includes(suite));
-    if (stray !== undefined)
-      throw new TrainingError(`harness.tasks names suite "${stray}", which is not in harness.suites`);
-  }
-  if (chosen.length === 0) throw new TrainingError('harness.tasks leaves no task to train on');
-  return chosen;
+  return suites.flatMap((suite) => {
+    const indices = tasks === 'all' ? listing.tasks[suite].map((_, index) => index) : (tasks[suite] ?? []);
+    return indices.map((index) => taskId(suite, index));
+  });
+}
+
+/** What an adapter says of its harness. @throws AdapterError */
+export async function listingOf(adapter: LoadedAdapter): Promise<HarnessListing> {
+  return { adapter: adapter.name, tasks: await adapter.tasks(), states: await adapter.states() };
 }
 
 export async function chosenTasks(context: RunContext): Promise<string[]> {
-  return selectTasks(context.config, await context.adapter.tasks(), context.adapter.name);
+  return selectTasks(context.config, await listingOf(context.adapter));
 }

@@ -55,25 +55,9 @@ describe('the checkpoint a config names', () => {
     if (sentence === undefined) expect(findings).toEqual([]);
     else expect(findings).toEqual([expect.stringContaining(sentence)]);
   });
-
-  it('need not lie here when only a remote trainer reads it', () => {
-    const remote =
-      'serving: { upstream: vllm, url: "http://a/v1", model: m }\ntrainer: { engine: tinker, url: "http://b" }\n';
-    expect(told('tabletop-skills', planner + remote)).toEqual([]);
-  });
 });
 
-describe('images', () => {
-  it('are said to be placeholders for the embedded planner only', () => {
-    const hints = (rest: string) =>
-      referenceFindings(
-        readConfigText(`version: 1\nname: x\nharness: { adapter: tabletop-skills, suites: [s] }\n${rest}`),
-        around(),
-      ).map((f) => f.code);
-    expect(hints('')).toEqual(['text-only-planner']);
-    expect(hints('serving: { upstream: vllm, url: "http://a/v1", model: m }\n')).toEqual([]);
-  });
-
+describe('what is no finding', () => {
   it('a config with errors has no references to look at', () => {
     expect(referenceFindings(readConfigText('version: 1\n'), around())).toEqual([]);
   });

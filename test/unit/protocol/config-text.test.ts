@@ -55,7 +55,45 @@ describe('positions and sentences', () => {
     [
       'an unknown key that belongs elsewhere',
       `${HEAD}learningRate: 1\n`,
-      ['4:1: error: unknown key "learningRate"; "sft" and "rl" have one [unknown-key]'],
+      [
+        '4:1: error: unknown key "learningRate"; it belongs elsewhere: "sft.learningRate" or "rl.learningRate" [unknown-key]',
+      ],
+    ],
+    [
+      'a misspelt key deep in a section',
+      `${HEAD}planner: { init: { lyers: 4 } }\n`,
+      ['4:20: error: unknown key "lyers"; did you mean "layers"? [unknown-key]'],
+    ],
+    [
+      'a misspelt key that belongs deeper in its section',
+      `${HEAD}planner: { lyers: 4 }\n`,
+      ['4:12: error: unknown key "lyers" in "planner"; did you mean "planner.init.layers"? [unknown-key]'],
+    ],
+    [
+      'a misspelt key of another section',
+      `${HEAD}serving: { warmupStep: 4 }\n`,
+      ['4:12: error: unknown key "warmupStep" in "serving"; did you mean "sft.warmupSteps"? [unknown-key]'],
+    ],
+    [
+      'a key of the top level in a section',
+      `${HEAD}rl: { seed: 4 }\n`,
+      ['4:7: error: unknown key "seed" in "rl"; it belongs at the top level [unknown-key]'],
+    ],
+    [
+      'a misspelt key in a value that may be null',
+      `${HEAD}trainer: { lora: { rnak: 8 } }\n`,
+      [
+        '4:12: error: "trainer.lora.rank" is required [missing-key]',
+        '4:20: error: unknown key "rnak"; did you mean "rank"? [unknown-key]',
+      ],
+    ],
+    [
+      'a misspelt key in a mapping where either a mapping or a word may stand',
+      `${HEAD}rl: { sampling: { topp: 1 }, clip: { hihg: 0.3 } }\n`,
+      [
+        '4:19: error: unknown key "topp"; did you mean "topP"? [unknown-key]',
+        '4:38: error: unknown key "hihg"; did you mean "high"? [unknown-key]',
+      ],
     ],
     [
       'a wrong type',
@@ -145,7 +183,62 @@ describe('positions and sentences', () => {
     [
       'tasks of a suite that is not listed',
       'version: 1\nname: x\nharness: { adapter: a, suites: [b], tasks: { c: 1-2 } }\n',
-      ['3:49: error: "c" is not among harness.suites (b) [tasks-of-unlisted-suite]'],
+      [
+        '3:46: error: "c" is not among harness.suites (b); list it there, or remove its tasks [tasks-of-unlisted-suite]',
+      ],
+    ],
+    [
+      'tasks of a misspelt suite',
+      'version: 1\nname: x\nharness: { adapter: a, suites: [goal_swap], tasks: { goal_swpa: 1-2 } }\n',
+      [
+        '3:54: error: "goal_swpa" is not among harness.suites (goal_swap); did you mean "goal_swap"? [tasks-of-unlisted-suite]',
+      ],
+    ],
+    [
+      'tasks without the suites they belong to',
+      'version: 1\nname: x\nharness:\n  adapter: a\n  tasks: { b: 1-2, c: 0 }\n',
+      [
+        '3:1: error: "harness.suites" is required: "harness.tasks" only narrows down suites that are listed; add "suites: [b, c]" [missing-key]',
+      ],
+    ],
+    [
+      'a suite without tasks',
+      'version: 1\nname: x\nharness: { adapter: a, suites: [b, c], tasks: { b: 1-2 } }\n',
+      [
+        '3:36: error: "harness.tasks" names no task of the suite "c"; name some, or remove the suite [suite-without-tasks]',
+      ],
+    ],
+    [
+      'tasks without a suite',
+      'version: 1\nname: x\nharness: { adapter: a, suites: [b], tasks: [0, 1] }\n',
+      [
+        '3:44: error: "harness.tasks" is a list of 2; it must be all, or task indices for each suite, such as { SUITE: 0-4 } [wrong-value]',
+      ],
+    ],
+    [
+      'a bad set of tasks',
+      'version: 1\nname: x\nharness: { adapter: a, suites: [b], tasks: { b: x } }\n',
+      ['3:49: error: "harness.tasks.b": "x" is not a set of task indices such as 5, 0-4 or [0, 3, 7-9] [wrong-value]'],
+    ],
+    [
+      'a planner served elsewhere',
+      `${HEAD}serving: { upstream: vllm, url: "http://a/v1", model: m }\n`,
+      [
+        '4:22: error: this version cannot train a planner that vllm serves: it trains and evaluates planners it serves itself; write "upstream: embedded" and remove url and model [not-in-this-version]',
+      ],
+    ],
+    [
+      'a teacher without a model name',
+      `${HEAD}teacher: { upstream: openai, url: "http://a/v1" }\n`,
+      ['4:22: error: teacher.model is required with upstream "openai" [missing-model]'],
+    ],
+    [
+      'engines of later versions',
+      `${HEAD}trainer: { engine: tinker, url: "http://a", lora: { rank: 8 } }\n`,
+      [
+        '4:20: error: the engine tinker is not in this version: use onnx (device: cpu, cuda or webgpu), which trains planners that fit one machine [not-in-this-version]',
+        '4:51: error: low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze; remove "lora" [not-in-this-version]',
+      ],
     ],
     [
       'a value behind an alias, where it was written',
@@ -158,7 +251,7 @@ describe('positions and sentences', () => {
     [
       'a value that came by a merge',
       `${HEAD}sft: &a { batch: 2, epochs: 1 }\nrl:\n  <<: *a\n`,
-      ['4:21: error: unknown key "epochs"; "sft" has one [unknown-key]'],
+      ['4:21: error: unknown key "epochs" in "rl"; it belongs elsewhere: "sft.epochs" [unknown-key]'],
     ],
     [
       'an alias without its anchor',
@@ -218,6 +311,15 @@ describe('positions and sentences', () => {
     expect(readConfigText(text).config).toBeUndefined();
   });
 
+  it.each(['sglang', 'llamacpp', 'openai'])('refuses a planner served by %s', (upstream) => {
+    const [line] = brief(`${HEAD}serving: { upstream: ${upstream}, url: "http://a/v1", model: m }\n`);
+    expect(line).toContain(`4:22: error: this version cannot train a planner that ${upstream} serves`);
+  });
+
+  it('refuses the engine tfjs', () => {
+    expect(brief(`${HEAD}trainer: { engine: tfjs }\n`)[0]).toContain('4:20: error: the engine tfjs is not in this');
+  });
+
   it('does not repeat a secret', () => {
     const [line] = brief(`${HEAD}teacher: { apiKeyEnvironment: sk-very-secret }\n`);
     expect(line).toContain('the name of an environment variable');
@@ -248,7 +350,7 @@ describe('positions and sentences', () => {
     const { findings } = readConfigText(
       `${HEAD}rl: { batch: 0 }\nsplits: { training: 1-44 }\ntrainer: { engine: tinker }\n`,
     );
-    expect(findings.map((f) => f.code)).toEqual(['wrong-value', 'overlapping-splits', 'missing-url']);
+    expect(findings.map((f) => f.code)).toEqual(['wrong-value', 'overlapping-splits', 'not-in-this-version']);
   });
 });
 
@@ -281,7 +383,7 @@ describe('hostile text', () => {
     const text = HEAD + Array.from({ length: 100_000 }, (_, i) => `k${i}: 1\n`).join('');
     const { findings } = readConfigText(text);
     expect(findings.length).toBe(101);
-    expect(findings[100].message).toBe('there are 99900 further problems from here on');
+    expect(findings[100].message).toBe('there are 99,900 further problems from here on');
   });
 
   it('a long list of long ranges costs nothing', () => {

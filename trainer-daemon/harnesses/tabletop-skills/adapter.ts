@@ -1,7 +1,7 @@
 /** The shipped adapter of the skills harness, written against the public contract only. */
 import { join } from 'node:path';
 import { defineAdapter, type EpisodeOutput, type Outcome, type TaskList } from '../../../protocol/adapter.ts';
-import { suiteNames, tasks } from '../../tabletop/suites/registry.ts';
+import { INITIAL_STATES, suiteNames, tasks } from '../../tabletop/suites/registry.ts';
 
 /** The simulator's check at the end is the reward, not the planner's own `finish`. */
 function outcome(output: EpisodeOutput): Outcome {
@@ -57,6 +57,8 @@ export default defineAdapter({
   tasks(): TaskList {
     return Object.fromEntries(suiteNames().map((suite) => [suite, tasks(suite).map((task) => task.instruction)]));
   },
+
+  states: INITIAL_STATES,
 
   launch(episode, context) {
     const { task, suite, taskIndex, init, attempt, seed, limits, baseUrl, apiKey, model, outputDir } = episode;
