@@ -572,7 +572,7 @@ describe('the door', () => {
       ['a wrong key', send('/e/abc/v1/chat/completions'), 401],
       ['a wrong bearer', send('/v1/chat/completions', { authorization: 'Bearer x' }), 401],
       ['a foreign host', send(path, { host: 'evil.example' }), 403],
-      ['another surface', send(`/e/${episode.key}/v1/responses`), 404],
+      ['another surface', send(`/e/${episode.key}/v1/embeddings`), 404],
       ['GET', send(path, {}, '', 'GET'), 405],
       ['no JSON', send(path, {}, '{"messages": ['), 400],
       ['bytes that are no UTF-8', send(path, {}, Buffer.from([0x22, 0xff, 0x22])), 400],

@@ -120,7 +120,7 @@ class ProxyServer implements RecordingProxy {
     const inPath = /^\/e\/([^/]+)(\/.*)?$/.exec(path);
     // Some clients add /v1 themselves, whatever base URL they are given.
     const route = (inPath ? (inPath[2] ?? '/') : path).replace(/^\/v1\/v1\//, '/v1/');
-    const dialect = dialectOf(route);
+    const dialect = dialectOf(route, request.headers);
     const keys = inPath ? [inPath[1]] : keysIn(request.headers);
     const episode = keys.map((key) => this.episodes.get(key)).find((each) => each !== undefined);
     if (!episode) {
@@ -134,7 +134,11 @@ class ProxyServer implements RecordingProxy {
     const isModels = route === MODELS || route.startsWith(`${MODELS}/`);
     if (isModels && request.method === 'GET') {
       const { model } = episode.opening.upstream;
-      const models = modelsReply(model, route === MODELS ? undefined : decoded(route.slice(MODELS.length + 1)));
+      const models = modelsReply(
+        model,
+        request.headers,
+        route === MODELS ? undefined : decoded(route.slice(MODELS.length + 1)),
+      );
       if (models !== undefined) return sendJson(response, 200, models);
       return refuse(
         request,

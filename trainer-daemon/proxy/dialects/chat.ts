@@ -3,6 +3,7 @@ import { chatRequestSchema } from '../../../protocol/chat.ts';
 import { apiErrorBody } from '../api-error.ts';
 import { formatEvent } from '../event-stream.ts';
 import { type Dialect, RefusedRequest } from './contract.ts';
+import { Untranslated } from './request-part.ts';
 
 export const chatDialect: Dialect = {
   surface: 'chat',
@@ -11,7 +12,7 @@ export const chatDialect: Dialect = {
   toChat: (body) => {
     const chat = checkedChat(body);
     if (typeof chat.n === 'number' && chat.n > 1) throw severalChoices('n', chat.n);
-    return { chat, untranslated: new Map() };
+    return { chat, untranslated: new Untranslated() };
   },
   reply: (completion) => JSON.stringify(completion),
   stream: () => ({

@@ -4,14 +4,15 @@
  */
 import type { ResolvedCall } from '../../../protocol/records.ts';
 import { type ApiError, apiError } from '../api-error.ts';
+import type { Untranslated } from './request-part.ts';
 import type { ToolCallTexts } from './tool-call-texts.ts';
 
 /** A request in the chat form. */
 export interface Translation {
   /** Chat-completions body: what goes to the upstream (sampling is set later) and is recorded. */
   chat: Record<string, unknown>;
-  /** What the chat form has no place for, by its path in the request (`tools[].cache_control`); kept in the record. */
-  untranslated: Map<string, unknown>;
+  /** What the chat form has no place for; kept in the record. */
+  untranslated: Untranslated;
 }
 
 /** What a translation may know besides the body. */

@@ -2,8 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { chatDialect } from './chat.ts';
 import type { Dialect } from './contract.ts';
+import { messagesDialect } from './messages/index.ts';
+import { responsesDialect } from './responses/index.ts';
 
-const DIALECTS: readonly Dialect[] = [chatDialect];
+const DIALECTS: readonly Dialect[] = [chatDialect, responsesDialect, messagesDialect];
 
 export const MODELS = '/v1/models';
 
@@ -11,8 +13,13 @@ export const MODELS = '/v1/models';
 const EPISODE_HEADER = 'x-agentic-robo-rl-episode';
 
 /** The dialect that answers a path; for paths that none answers, the one whose errors the client understands. */
-export function dialectOf(path: string): Dialect {
-  return DIALECTS.find((dialect) => dialect.paths.includes(path)) ?? chatDialect;
+export function dialectOf(path: string, headers: IncomingHttpHeaders): Dialect {
+  const fallback = speaksAnthropic(headers) ? messagesDialect : chatDialect;
+  return DIALECTS.find((dialect) => dialect.paths.includes(path)) ?? fallback;
+}
+
+function speaksAnthropic(headers: IncomingHttpHeaders): boolean {
+  return headers['anthropic-version'] !== undefined;
 }
 
 export const SERVED = `POST ${DIALECTS.flatMap(({ paths }) => paths).join(', ')} and GET ${MODELS}`;
@@ -23,9 +30,18 @@ export function keysIn(headers: IncomingHttpHeaders): string[] {
   return [headers[EPISODE_HEADER], bearer, headers['x-api-key']].filter((key) => typeof key === 'string');
 }
 
-/** Body of a model list, or of one model when `id` is given; undefined when there is no such model. */
-export function modelsReply(model: string, id?: string): string | undefined {
+/**
+ * Body of a model list, or of one model when `id` is given, in the shape the client knows; undefined when there is no
+ * such model.
+ */
+export function modelsReply(model: string, headers: IncomingHttpHeaders, id?: string): string | undefined {
   if (id !== undefined && id !== model) return undefined;
+  if (speaksAnthropic(headers)) {
+    const entry = { type: 'model', id: model, display_name: model, created_at: '1970-01-01T00:00:00Z' };
+    return JSON.stringify(
+      id === undefined ? { data: [entry], has_more: false, first_id: model, last_id: model } : entry,
+    );
+  }
   const entry = { id: model, object: 'model', created: 0, owned_by: 'agentic-robo-rl' };
   return JSON.stringify(id === undefined ? { object: 'list', data: [entry] } : entry);
 }

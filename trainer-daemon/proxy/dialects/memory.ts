@@ -1,6 +1,10 @@
 /** What the dialects keep of an open episode: its planner's tool calls, and which odd fields were told of already. */
 import { sha256 } from '../../../protocol/random.ts';
+import type { Untranslated } from './request-part.ts';
 import { ToolCallTexts } from './tool-call-texts.ts';
+
+/** An episode whose fields are all new in every request is told of no further ones. */
+const MOST_SEEN = 2000;
 
 export class DialectMemory {
   readonly toolCalls = new ToolCallTexts();
@@ -13,17 +17,15 @@ export class DialectMemory {
 
   /**
    * Those of the untranslated fields that no earlier request of the episode had, for the record; null when there is
-   * none. Each is told to `notice` once.
+   * none. Notable ones are told to `notice` once.
    */
-  firstSeen(
-    untranslated: ReadonlyMap<string, unknown>,
-    notice: (text: string) => void,
-  ): Record<string, unknown> | null {
-    const fresh = [...untranslated].filter(([path]) => !this.seen.has(path));
-    if (fresh.length === 0) return null;
+  firstSeen({ fields, notable }: Untranslated, notice: (text: string) => void): Record<string, unknown> | null {
+    const fresh = [...fields].filter(([path]) => !this.seen.has(path));
+    if (fresh.length === 0 || this.seen.size > MOST_SEEN) return null;
     for (const [path] of fresh) {
       this.seen.add(path);
-      notice(`the request's field ${path} has no meaning for the planner's server; it is kept in the record only`);
+      if (notable.has(path))
+        notice(`the request's "${path}" has no counterpart at the planner's server; it is kept in the record only`);
     }
     return Object.fromEntries(fresh);
   }

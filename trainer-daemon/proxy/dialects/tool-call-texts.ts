@@ -5,30 +5,40 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
-export class ToolCallTexts {
-  /** Texts by tool call id, where they differ from plain JSON of the parsed value; ids may repeat. */
-  private readonly texts = new Map<string, string[]>();
+interface Written {
+  /** What the client was handed. */
+  value: unknown;
+  text: string;
+}
 
-  /** Remembers a call that goes to the client as an object. */
-  remember(id: string, text: string): void {
-    const value = parsed(text);
-    if (value === undefined || JSON.stringify(value) === text) return;
-    const known = this.texts.get(id);
-    if (known === undefined) this.texts.set(id, [text]);
-    else if (!known.includes(text)) known.push(text);
+export class ToolCallTexts {
+  /**
+   * By tool call id; only texts that are not the plain JSON of their value. Where a server repeats an id, the value
+   * decides, and of equal values the last.
+   */
+  private readonly written = new Map<string, Written[]>();
+
+  /** Remembers that a call with arguments `text` goes to the client as `value`. */
+  remember(id: string, text: string, value: unknown): void {
+    if (JSON.stringify(value) === text) return;
+    const known = this.written.get(id);
+    if (known === undefined) this.written.set(id, [{ value: plain(value), text }]);
+    else if (!known.some((each) => each.text === text)) known.push({ value: plain(value), text });
   }
 
-  /** The text of a call that comes back as `value`: the planner's own if the value is still what it wrote. */
+  /** The text of a call that comes back as `value`: the planner's own if the value is still the one handed out. */
   textOf(id: string, value: unknown): string {
-    const known = this.texts.get(id) ?? [];
-    return known.findLast((text) => isDeepStrictEqual(parsed(text), value)) ?? JSON.stringify(value);
+    const known = this.written.get(id);
+    if (known !== undefined) {
+      const asIs = plain(value);
+      const found = known.findLast((each) => isDeepStrictEqual(each.value, asIs));
+      if (found !== undefined) return found.text;
+    }
+    return JSON.stringify(value);
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** As it looks after a journey through JSON (-0 is 0 then). */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
