@@ -1,12 +1,14 @@
 // Runs benchmarks: every bench/*.bench.{ts,mjs}, or those named (`npm run bench -- storage`). Each default-exports a
-// function that returns tables (bench/table.ts). Prints them; `--json` prints one document instead. Never fails on a
+// function that returns tables (bench/table.ts). Prints them (`--json`: one document instead) and writes each
+// benchmark's tables, with the machine they were measured on, to bench/results/NAME.md and NAME.json. Never fails on a
 // figure: a benchmark only measures.
 
 import { readdirSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { describeMachine, loadNow } from './machine.mjs';
 
 const here = import.meta.dirname;
 const SUFFIX = /\.bench\.(ts|mjs)$/;
@@ -25,14 +27,14 @@ if (unknown.length > 0) {
 
 // Bundles lie inside the package, so that packages left out of them are found.
 const out = resolve(here, '../dist/bench');
+const results = resolve(here, 'results');
 await mkdir(out, { recursive: true });
-const results = {};
-for (const [i, file] of files.entries()) {
-  if (asked.length > 0 && !asked.includes(names[i])) continue;
-  const bundle = join(out, `${names[i]}.mjs`);
-  await build({
-    entryPoints: [join(here, file)],
-    outfile: bundle,
+await mkdir(results, { recursive: true });
+const bundle = (entryPoints) =>
+  build({
+    entryPoints,
+    outdir: out,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
     target: 'node20',
@@ -44,15 +46,41 @@ for (const [i, file] of files.entries()) {
     },
     logLevel: 'warning',
   });
-  const tables = await (await import(pathToFileURL(bundle).href)).default();
-  results[names[i]] = tables;
-  if (!json) for (const table of tables) console.log(format(table));
+// The processes that are compared.
+const sides = readdirSync(join(here, 'sides')).filter((file) => file.endsWith('.side.ts'));
+await bundle(sides.map((file) => ({ in: join(here, 'sides', file), out: file.replace(/\.ts$/, '') })));
+const printed = {};
+for (const [i, file] of files.entries()) {
+  const name = names[i];
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  await bundle([{ in: join(here, file), out: name }]);
+  const before = loadNow();
+  const started = performance.now();
+  let tables;
+  try {
+    tables = await (await import(pathToFileURL(join(out, `${name}.mjs`)).href)).default();
+  } catch (error) {
+    console.error(`benchmark ${name} could not be finished: ${error.message}`);
+    process.exitCode = 1;
+    continue;
+  }
+  const machine = {
+    ...describeMachine(),
+    date: new Date().toISOString(),
+    minutes: Number(((performance.now() - started) / 60_000).toFixed(1)),
+    loadBefore: before,
+    loadAfter: loadNow(),
+  };
+  printed[name] = tables;
+  if (!json) for (const table of tables) console.log(plain(table));
+  await writeFile(join(results, `${name}.json`), `${JSON.stringify({ benchmark: name, machine, tables }, null, 2)}\n`);
+  await writeFile(join(results, `${name}.md`), markdown(name, machine, tables));
 }
-if (json) console.log(JSON.stringify(results, null, 2));
+if (json) console.log(JSON.stringify(printed, null, 2));
 await rm(out, { recursive: true, force: true });
 
 /** Plain text: a title, columns (texts to the left, numbers to the right), a note. */
-function format({ title, columns, rows, note }) {
+function plain({ title, columns, rows, note }) {
   const cells = [columns, ...rows.map((row) => row.map(String))];
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column].length)));
   const numeric = columns.map((_, column) => rows.every((row) => /^[-+~\d.]/.test(String(row[column]))));
@@ -63,4 +91,24 @@ function format({ title, columns, rows, note }) {
       .trimEnd();
   const rule = widths.map((width) => '-'.repeat(width)).join('  ');
   return [title, line(columns), rule, ...cells.slice(1).map(line), ...(note ? [note] : []), ''].join('\n');
+}
+
+function markdown(name, machine, tables) {
+  const { date, minutes, loadBefore, loadAfter, ...rest } = machine;
+  const row = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    `# Benchmark: ${name}`,
+    '',
+    `\`npm run bench -- ${name}\`, ${date.slice(0, 10)}, ${minutes} min. ${Object.values(rest).join('; ')}. Load average before ${loadBefore}, after ${loadAfter}: figures of a machine with other work hold as ratios only.`,
+    ...tables.flatMap(({ title, columns, rows, note }) => [
+      '',
+      `## ${title}`,
+      '',
+      row(columns),
+      row(columns.map(() => '---')),
+      ...rows.map(row),
+      ...(note ? ['', note] : []),
+    ]),
+    '',
+  ].join('\n');
 }

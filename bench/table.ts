@@ -1,4 +1,4 @@
-/** What a benchmark returns; bench/run.mjs prints it. */
+/** What a benchmark returns; bench/run.mjs prints it and writes it to bench/results/. */
 export interface BenchTable {
   title: string;
   columns: string[];
