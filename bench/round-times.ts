@@ -70,7 +70,7 @@ async function all<T extends object>(index: { length: number; get(i: number): Pr
 }
 
 /** For how long how many of the intervals [start, length] (ms) were open. */
-function levels(intervals: [number, number][]): { level: number; seconds: number }[] {
+export function levels(intervals: [number, number][]): { level: number; seconds: number }[] {
   const changes = intervals
     .flatMap(([start, length]) => [
       { at: start, by: 1 },

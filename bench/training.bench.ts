@@ -45,9 +45,9 @@ const workloads: Workload[] = [
     whole: true,
   },
   {
-    name: '64 turns of 8 episodes',
+    name: '24 turns of 4 episodes',
     architecture: defaultPlanner,
-    items: episodeTurns(defaultPlanner, 8, 8),
+    items: episodeTurns(defaultPlanner, 4, 6),
     whole: false,
   },
 ];
