@@ -84,6 +84,11 @@ const UNUSABLE: [string, (at: (name: string) => string) => void, string][] = [
     (at) => writeFileSync(at('chat_template.jinja'), '{% for m in messages %}\n{{ m.content }'),
     'chat_template.jinja:2: the chat template is broken: {{ is never closed by }}',
   ],
+  [
+    'a number out of range',
+    (at) => set(at('config.json'), { rms_norm_eps: -1 }),
+    'config.json: rms_norm_eps is -1; it must be above 0',
+  ],
 ];
 
 /** Standard error without what the command says of itself. */
@@ -127,6 +132,28 @@ describe('a checkpoint with something doubtful', () => {
     expect(code).toBe(0);
     expect(sentence(err)).toEqual([
       `warning: ${join(folder, 'planner', 'tokenizer_config.json')}: its chat_template is used, because chat_template.jinja does not exist`,
+    ]);
+  });
+
+  it('is trained with the warning in the journal, once', async () => {
+    damage((at) => rmSync(at('chat_template.jinja')));
+    const running = startCli(folder, [
+      'train',
+      'given.training.yaml',
+      '--run',
+      'warned',
+      '--stages',
+      'teacher',
+      '--json',
+    ]);
+    await running.line(/"stage-started"/);
+    running.signal('SIGINT');
+    await new Promise((done) => setTimeout(done, 50));
+    const { code, out } = await running.end('SIGINT');
+    expect(code).toBe(130);
+    const told = out.split('\n').filter((line) => line.includes('"warning"'));
+    expect(told).toEqual([
+      expect.stringContaining('its chat_template is used, because chat_template.jinja does not exist'),
     ]);
   });
 

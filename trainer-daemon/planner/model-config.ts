@@ -47,7 +47,8 @@ function parseConfig(file: string, config: JsonObject): Architecture {
     kvHeads: whole('num_key_value_heads', 32, 4096),
     headDim: whole('head_dim', 128, 4096),
     vocabulary: whole('vocab_size'),
-    context: whole('max_position_embeddings', 32768),
+    // Tables of rotary positions are made for all of them.
+    context: whole('max_position_embeddings', 32768, 2e6),
     ropeTheta,
     rmsEpsilon,
     tiedEmbeddings: flag(file, config, 'tie_word_embeddings'),
@@ -71,7 +72,9 @@ function parseConfig(file: string, config: JsonObject): Architecture {
 }
 
 function refuseOtherArchitectures(file: string, config: JsonObject): void {
-  const names = Array.isArray(config.architectures) ? config.architectures.map(String) : [];
+  const names = Array.isArray(config.architectures)
+    ? config.architectures.map((name) => (typeof name === 'string' ? name : written(name)))
+    : [];
   const type = typeof config.model_type === 'string' ? config.model_type : undefined;
   // Both are looked at: a mixture of experts, say, is told apart by model_type where `architectures` was edited.
   const isQwen3 =

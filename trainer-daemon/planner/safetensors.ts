@@ -97,7 +97,7 @@ export class SafetensorsFile {
 
   /**
    * Converts a tensor to float32 into `target` (of exactly its size).
-   * @throws CheckpointError as {@link find}, or when the file became shorter meanwhile.
+   * @throws CheckpointError as {@link find}, when a number is not finite, or when the file became shorter meanwhile.
    */
   async readInto(name: string, shape: number[], target: Float32Array): Promise<void> {
     const tensor = this.find(name, shape);
@@ -106,7 +106,14 @@ export class SafetensorsFile {
     for (let start = 0; start < target.length; start += CHUNK) {
       const count = Math.min(CHUNK, target.length - start);
       await readExactly(this.file, this.handle, buffer.subarray(0, count * width), tensor.begin + start * width);
-      convert(tensor.dtype, buffer, target.subarray(start, start + count));
+      const part = target.subarray(start, start + count);
+      convert(tensor.dtype, buffer, part);
+      if (!allFinite(part)) {
+        throw new CheckpointError(
+          this.file,
+          `${name} holds numbers that are infinite or not a number (a training that diverged, a damaged copy?); choose another checkpoint`,
+        );
+      }
     }
   }
 
@@ -193,6 +200,12 @@ function convert(dtype: string, bytes: Uint8Array, target: Float32Array): void {
   } else {
     for (let i = 0; i < halves.length; i++) target[i] = halfToNumber(halves[i]);
   }
+}
+
+/** A plain loop: these are all the weights of a planner. */
+function allFinite(values: Float32Array): boolean {
+  for (let i = 0; i < values.length; i++) if (!(Math.abs(values[i]) < Number.POSITIVE_INFINITY)) return false;
+  return true;
 }
 
 /** IEEE 754 binary16 to a number. */

@@ -16,7 +16,8 @@ interface Block {
 /** What is wrong with a template's syntax. */
 export interface SyntaxProblem {
   message: string;
-  line: number;
+  /** From 1; absent when it is not known. */
+  line?: number;
 }
 
 /** Statements that enclose others, and those that may stand between their two ends. */
@@ -53,7 +54,7 @@ export function syntaxProblem(template: string): SyntaxProblem | undefined {
   if (unclosed) return unclosed;
   const last = open.at(-1);
   if (last) return { message: `{% ${last.name} %} is never closed by {% end${last.name} %}`, line: last.line };
-  return { message: whole, line: 1 };
+  return { message: whole };
 }
 
 /** What is wrong with one statement, given those it stands in. */

@@ -15,7 +15,7 @@ export interface AddedToken {
 }
 
 export interface TokenizerTables {
-  /** The whole file, as the tokenizer library takes it. */
+  /** What the tokenizer library takes of the file. */
   json: JsonObject;
   /** Tokens of the BPE and their ids, in the byte alphabet. */
   vocabulary: Map<string, number>;
@@ -46,18 +46,39 @@ export function readTokenizerJson(file: string, text: string): TokenizerTables {
       `is no byte-level BPE (it is ${found}), the only kind of tokenizer the embedded planner has; choose a Qwen3 checkpoint with its own tokenizer`,
     );
   }
+  checkPart(file, 'pre_tokenizer', json.pre_tokenizer);
+  if (json.normalizer !== undefined && json.normalizer !== null) checkPart(file, 'normalizer', json.normalizer);
   const vocabulary = readVocabulary(file, vocab);
   checkMerges(file, merges, vocabulary);
   const addedTokens = readAddedTokens(file, json.added_tokens ?? [], vocabulary);
+  return { json: forLibrary(json, { ...(model as JsonObject), type: kind }, addedTokens), vocabulary, addedTokens };
+}
+
+/** The parts the library is used for: splitting text into pieces and merging. Decoding is done from the tables. */
+function forLibrary(json: JsonObject, model: JsonObject, addedTokens: AddedToken[]): JsonObject {
+  const { normalizer, pre_tokenizer } = json;
   return {
-    json: { ...json, added_tokens: json.added_tokens ?? [], model: { ...model, type: kind } },
-    vocabulary,
-    addedTokens,
+    model,
+    normalizer: normalizer ?? null,
+    pre_tokenizer,
+    post_processor: null,
+    decoder: null,
+    added_tokens: addedTokens,
   };
 }
 
 function mentions(value: unknown, type: string): boolean {
   return JSON.stringify(value ?? null).includes(`"type":"${type}"`);
+}
+
+/** A normalizer or pre-tokenizer has a type; one that is a sequence has parts. */
+function checkPart(file: string, name: string, value: unknown): void {
+  const part = (typeof value === 'object' ? (value ?? {}) : {}) as JsonObject;
+  if (typeof part.type !== 'string')
+    throw new CheckpointError(file, `${name} is ${shown(value)}, without a type; ${AGAIN}`);
+  const list = part.type !== 'Sequence' ? [] : (part.pretokenizers ?? part.normalizers);
+  if (!Array.isArray(list)) throw new CheckpointError(file, `${name} is a Sequence without a list of parts; ${AGAIN}`);
+  for (const [i, inner] of list.entries()) checkPart(file, `${name}[${i}]`, inner);
 }
 
 function readVocabulary(file: string, vocab: unknown): Map<string, number> {
@@ -117,6 +138,12 @@ function readAddedTokens(file: string, list: unknown, vocabulary: Map<string, nu
       throw new CheckpointError(
         file,
         `added_tokens[${i}] is ${shown(entry)}, without a valid id and content; ${AGAIN}`,
+      );
+    }
+    if (BYTE_CHARACTERS.includes(content)) {
+      throw new CheckpointError(
+        file,
+        `added_tokens[${i}] is ${shown(content)}, which would no longer be text wherever it occurs; ${AGAIN}`,
       );
     }
     const holder = tokenOf.get(id) ?? content;

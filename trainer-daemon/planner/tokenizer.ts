@@ -49,10 +49,7 @@ export class PlannerTokenizer {
     try {
       this.tokenizer = new Tokenizer(json, {});
     } catch (error) {
-      throw new CheckpointError(
-        file,
-        `cannot be used (${(error as Error).message}); copy it from the checkpoint again`,
-      );
+      throw new CheckpointError(file, `its normalizer or pre_tokenizer ${unusable(error)}`);
     }
     this.folder = folder;
     this.sha256 = sha256(tokenizerText);
@@ -185,6 +182,13 @@ export class PlannerTokenizer {
   }
 }
 
+/** What the library's errors mean: type errors come from fields of a wrong kind, and say nothing of them. */
+function unusable(error: unknown): string {
+  return error instanceof TypeError
+    ? 'has a field of a wrong kind; copy it from the checkpoint again'
+    : `cannot be used (${(error as Error).message}); choose a Qwen3 checkpoint with its own tokenizer`;
+}
+
 /** The library's parts are callable objects whose call signature its types leave out. */
 function apply<T>(part: unknown, ...values: unknown[]): T {
   return (part as (...values: unknown[]) => T)(...values);
@@ -225,10 +229,7 @@ function checkRoundTrip(file: string, tokenizer: PlannerTokenizer): void {
   try {
     back = tokenizer.decode(tokenizer.encodeText(SAMPLE));
   } catch (error) {
-    throw new CheckpointError(
-      file,
-      `cannot encode text (${(error as Error).message}); copy it from the checkpoint again`,
-    );
+    throw new CheckpointError(file, `its normalizer or pre_tokenizer ${unusable(error)}`);
   }
   if (back === SAMPLE) return;
   throw new CheckpointError(

@@ -10,6 +10,7 @@ import type { JournalLine, Stage } from '../../protocol/journal.ts';
 import { RECORD_VERSION, type RunInfo } from '../../protocol/records.ts';
 import { openRecording } from '../../recordings/index.ts';
 import { packageRoot } from '../bundles.ts';
+import { readCheckpoint } from '../planner/checkpoint.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { startProxy } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
@@ -64,6 +65,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
         message: `the adapter ${adapter.file} has changed since the run started`,
       });
     }
+    for (const message of opened.warnings) await context.journal({ type: 'warning', message });
     for (const repair of store.repairs)
       await context.journal({
         type: 'warning',
@@ -119,15 +121,16 @@ interface Opened {
   configFolder: string;
   adapter: LoadedAdapter;
   history: JournalLine[];
+  /** What is doubtful about the planner's checkpoint; told once, when the run begins. */
+  warnings: string[];
 }
 
 /** A new run directory. Everything that can be wrong with the config's references is found before it is created. */
 async function begin(options: TrainOptions): Promise<Opened> {
   const { config, configFolder } = options;
   if (!config) throw new TrainingError('train needs a config, or a run to resume');
-  // Damaged files are told before the teacher has worked for hours.
-  if (config.planner.checkpoint !== undefined)
-    await requireSoundCheckpoint(resolve(configFolder, config.planner.checkpoint));
+  const warnings =
+    config.planner.checkpoint === undefined ? [] : await checkPlanner(resolve(configFolder, config.planner.checkpoint));
   const adapter = await loadAdapter(config.harness.adapter, configFolder);
   try {
     selectTasks(config, await listingOf(adapter));
@@ -147,11 +150,18 @@ async function begin(options: TrainOptions): Promise<Opened> {
       adapterSha256: adapter.sha256,
       workspaceCommit: await workspaceCommit(configFolder),
     };
-    return { store: await createRun(directory, info), config, configFolder, adapter, history: [] };
+    return { store: await createRun(directory, info), config, configFolder, adapter, history: [], warnings };
   } catch (error) {
     await adapter.close();
     throw error;
   }
+}
+
+/** Reads tokenizer and weights whole, once, so that damage is told before the teacher has worked for hours. */
+async function checkPlanner(folder: string): Promise<string[]> {
+  const { warnings } = await requireSoundCheckpoint(folder);
+  await readCheckpoint(folder);
+  return warnings;
 }
 
 async function goOn(directory: string): Promise<Opened> {
@@ -178,7 +188,7 @@ async function goOn(directory: string): Promise<Opened> {
       history.push(line);
     }
     await recording.close();
-    return { store, config, configFolder: store.info.configFolder, adapter: loaded, history };
+    return { store, config, configFolder: store.info.configFolder, adapter: loaded, history, warnings: [] };
   } catch (error) {
     await adapter?.close();
     await store.close();

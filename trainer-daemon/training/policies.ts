@@ -39,8 +39,7 @@ export async function ensureBasePolicy(context: RunContext): Promise<void> {
   if (planner.checkpoint !== undefined) {
     const from = resolve(context.configFolder, planner.checkpoint);
     // The files may have changed since the run began.
-    const { warnings } = await requireSoundCheckpoint(from);
-    for (const message of warnings) await context.journal({ type: 'warning', message });
+    await requireSoundCheckpoint(from);
     await placeFolder(from, folder);
   } else {
     const corpus = await harnessText(context);

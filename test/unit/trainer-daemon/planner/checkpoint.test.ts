@@ -157,6 +157,8 @@ describe('readCheckpoint', () => {
     [{ tie_word_embeddings: 'false' }, 'it must be true or false'],
     [{ layer_types: 'full_attention' }, 'layer_types is "full_attention"'],
     [{ layer_types: ['full_attention'] }, 'layer_types lists 1 layers'],
+    [{ max_position_embeddings: 1e9 }, 'max_position_embeddings is 1000000000'],
+    [{ architectures: [{ a: 1 }] }, 'the architecture is {"a":1}'],
     [{ hidden_size: 1.5 }, 'hidden_size is 1.5'],
     [{ hidden_size: 1e300 }, 'hidden_size is 1e+300'],
     [{ hidden_size: 10_000_000, vocab_size: 10_000_000 }, 'billion parameters'],
@@ -230,6 +232,20 @@ describe('readCheckpoint', () => {
       await truncate(file, size);
       expect((await refusal()).message).toContain('cut short');
     }
+  });
+
+  it.each([
+    ['F32', Number.NaN],
+    ['F32', Number.NEGATIVE_INFINITY],
+    ['BF16', Number.POSITIVE_INFINITY],
+  ] as const)('refuses %s weights with %d among them', async (dtype, value) => {
+    await writeFixture(tied, dtype);
+    const file = join(folder, 'model.safetensors');
+    const bytes = await readFile(file);
+    const last = encode(Float32Array.of(value), dtype);
+    bytes.set(last, bytes.length - last.length);
+    await writeFile(file, bytes);
+    expect((await refusal()).message).toContain('model.embed_tokens.weight holds numbers that are infinite or not');
   });
 
   it('refuses hostile headers', async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { Random } from '../../../../protocol/random.ts';
 import { tensorSpecs } from '../../../../trainer-daemon/planner/architecture.ts';
 import { readArchitecture } from '../../../../trainer-daemon/planner/checkpoint.ts';
 import { inspectCheckpoint, requireSoundCheckpoint } from '../../../../trainer-daemon/planner/inspect-checkpoint.ts';
@@ -93,5 +94,31 @@ describe('inspectCheckpoint', () => {
     expect(await problems()).toEqual([]);
     expect(end).toBeGreaterThan(200e6);
     expect((await bytesRead()) - before).toBeLessThan(5e6);
+  });
+
+  it('has a sentence for any damage to a JSON file (200 drawn at random)', async () => {
+    const hostile = [null, -1, 0, 1.5, 1e300, '', 'x', true, [], {}, [null], { a: 1 }, [[]], 2 ** 40, '<|im_end|>'];
+    const names = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json'];
+    const random = new Random('damage to checkpoints');
+    for (let i = 0; i < 200; i++) {
+      const name = random.pick(names);
+      const file = join(folder, name);
+      const text = await readFile(file, 'utf8');
+      const json: unknown = JSON.parse(text);
+      let at = json as Record<string, unknown>;
+      let key = random.pick(Object.keys(at));
+      while (typeof at[key] === 'object' && Object.keys(at[key] ?? {}).length > 0 && random.int(4) > 0) {
+        at = at[key] as Record<string, unknown>;
+        key = random.pick(Object.keys(at));
+      }
+      if (random.int(5) === 0) delete at[key];
+      else at[key] = random.pick(hostile);
+      await writeFile(file, JSON.stringify(json));
+      for (const problem of (await inspectCheckpoint(folder)).problems) {
+        expect(problem.file).not.toBe(folder);
+        expect(problem.message).not.toMatch(/undefined|TypeError|reading '|not a function|not iterable|object Object/);
+      }
+      await writeFile(file, text);
+    }
   });
 });

@@ -212,14 +212,14 @@ describe('a damaged tokenizer.json is refused in one sentence', () => {
           ],
         };
       },
-      'tokenizer.json: cannot',
+      'tokenizer.json: its normalizer or pre_tokenizer cannot be used',
     ],
     [
       'an unknown normalizer',
       (json) => {
         json.normalizer = { type: 'Rot13' };
       },
-      'cannot be used (Unknown Normalizer type: Rot13)',
+      'its normalizer or pre_tokenizer cannot be used (Unknown Normalizer type: Rot13)',
     ],
     [
       'a lossy normalizer',
@@ -234,6 +234,34 @@ describe('a damaged tokenizer.json is refused in one sentence', () => {
         json.pre_tokenizer = { type: 'ByteLevel', add_prefix_space: true, use_regex: true };
       },
       'does not give text back as it was',
+    ],
+    [
+      'a normalizer without a type',
+      (json) => {
+        json.normalizer = {};
+      },
+      'normalizer is {}, without a type',
+    ],
+    [
+      'a sequence with a part of nothing',
+      ({ pre_tokenizer }) => {
+        (pre_tokenizer as { pretokenizers: unknown[] }).pretokenizers.push(null);
+      },
+      'pre_tokenizer[2] is null, without a type',
+    ],
+    [
+      'a field of a wrong kind',
+      ({ pre_tokenizer }) => {
+        (pre_tokenizer as { pretokenizers: Record<string, unknown>[] }).pretokenizers[0].behavior = 5;
+      },
+      'its normalizer or pre_tokenizer has a field of a wrong kind',
+    ],
+    [
+      'a letter among the added tokens',
+      (json) => {
+        json.added_tokens.push({ id: 90 - 33, content: 'Z', special: false });
+      },
+      'added_tokens[9] is "Z", which would no longer be text',
     ],
     [
       'no end token',
