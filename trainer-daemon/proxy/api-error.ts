@@ -16,7 +16,7 @@ export function apiError(
   status: number,
   code: string,
   message: string,
-  options: { retry?: boolean; body?: string } = {},
+  options: { retry?: boolean; body?: string; headers?: Record<string, string> } = {},
 ): ApiError {
   const type =
     status >= 500 || status === 424
@@ -29,7 +29,7 @@ export function apiError(
     code,
     message,
     type,
-    headers: options.retry === undefined ? undefined : { 'x-should-retry': String(options.retry) },
+    headers: options.retry === undefined ? options.headers : { 'x-should-retry': String(options.retry) },
     body: options.body,
   };
 }

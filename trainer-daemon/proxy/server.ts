@@ -33,6 +33,8 @@ export interface ProxyOptions {
   port?: number;
   /** Largest request body in bytes. */
   bodyLimit?: number;
+  /** A client that needs longer to send its request is refused. */
+  requestSeconds?: number;
   /** Told once an episode of each field of a request that has no meaning for the planner's server. */
   onNotice?: (text: string) => void;
 }
@@ -62,7 +64,9 @@ class ProxyServer implements RecordingProxy {
     this.port = options.port ?? 0;
     this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
     this.onNotice = options.onNotice ?? (() => {});
-    this.server = http.createServer((request, response) => {
+    const requestSeconds = options.requestSeconds ?? 120;
+    const checking = { connectionsCheckingInterval: Math.min(5_000, requestSeconds * 250) };
+    this.server = http.createServer(checking, (request, response) => {
       this.handle(request, response).catch(() => {
         // A defect of ours: the client is told no details, and no record exists.
         if (!response.headersSent)
@@ -70,13 +74,14 @@ class ProxyServer implements RecordingProxy {
         else response.destroy();
       });
     });
-    this.server.headersTimeout = 30_000;
-    this.server.requestTimeout = 120_000;
+    this.server.headersTimeout = Math.min(30_000, requestSeconds * 1000);
+    this.server.requestTimeout = requestSeconds * 1000;
     this.server.keepAliveTimeout = 65_000;
     // How long a reply may take is the episode's limit, not the server's.
     this.server.timeout = 0;
-    this.server.on('clientError', (_error, socket) => {
-      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     });
   }
 

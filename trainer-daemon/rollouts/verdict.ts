@@ -53,7 +53,7 @@ export function judgeEpisode(facts: EpisodeFacts): Verdict {
   if (mismatch !== undefined) return invalid(`adapter-error: ${mismatch}`, 'adapter-error');
   const succeeded = told?.valid === true && told.reward > 0;
   const last = calls.at(-1) as RecordedCall;
-  if (last.status === 'upstream-error' && !succeeded)
+  if ((last.status === 'upstream-error' || last.status === 'timeout') && !succeeded)
     return invalid(`upstream failure: the planner's server failed at turn ${last.turn} and no repeat was answered`);
 
   if (told?.valid) {
