@@ -24,9 +24,9 @@ export function placed(file: ConfigFile, problems: readonly CrossFieldProblem[])
 export async function harnessFindings(file: ConfigFile): Promise<Finding[]> {
   const { config, folder } = file;
   if (!config) return [];
-  const { loadAdapter } = await import('../trainer-daemon/rollouts/index.ts');
+  const { keyVariables, loadAdapter } = await import('../trainer-daemon/rollouts/index.ts');
   try {
-    const adapter = await loadAdapter(config.harness.adapter, folder);
+    const adapter = await loadAdapter(config.harness.adapter, folder, { withheld: keyVariables(config) });
     try {
       const listing = { adapter: adapter.name, tasks: await adapter.tasks(), states: await adapter.states() };
       return placed(file, harnessProblems(config, listing));

@@ -1,4 +1,5 @@
 /** The evaluations of a run and their episodes, as reports and comparisons need them. */
+import { nearest } from '../protocol/nearest.ts';
 import type { EpisodeRecord, EvaluationSummary, PolicyRecord } from '../protocol/records.ts';
 import { isDamaged, type Recording } from '../recordings/index.ts';
 import { CommandError } from './exit.ts';
@@ -43,8 +44,9 @@ export async function evaluationFor(recording: Recording, named: string | undefi
   if (named !== undefined) {
     const found = evaluations.find((evaluation) => evaluation.id === named);
     if (found) return found;
+    const near = nearest(named, names);
     throw new CommandError(
-      `${recording.directory} has no evaluation "${named}"; ${names.length > 0 ? `there are ${names.join(', ')}` : 'it has none that is finished'}`,
+      `${recording.directory} has no evaluation "${named}"; ${near ? `did you mean "${near}"? ` : ''}${names.length > 0 ? `there are ${names.join(', ')}` : 'it has none that is finished'}`,
     );
   }
   const final = evaluations.findLast((evaluation) => evaluation.kind === 'evaluation');

@@ -250,3 +250,6 @@ export interface ResolvedCall extends Omit<CallRecord, 'version' | 'request' | '
   request: { messages: Message[]; tools: Tool[] | null; other: Record<string, unknown> };
   promptTokenIds: number[] | null;
 }
+
+/** A call as read from a run directory: whole, or a line that could not be read. */
+export type SampleCall = ResolvedCall | { damaged: string; id: string | null; turn: number | null };

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CommandError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { resolveRun } from '../run-argument.ts';
+import { resolvePolicy, resolveRun } from '../run-argument.ts';
 import { runTraining, soundConfig, type TrainingRoom, withPlaces } from './train.ts';
 
 interface EvaluateArguments {
@@ -16,7 +16,10 @@ interface EvaluateArguments {
 export function evaluateCommand(terminal: Terminal, load: () => Promise<TrainingRoom>): Command {
   return new Command('evaluate')
     .description("evaluate a run's planners, or one checkpoint, on held-out states")
-    .argument('<run-or-config>', 'a run (its base, SFT and RL planners are compared), or a training config')
+    .argument(
+      '<run-or-config>',
+      'a run (its base, SFT and RL planners are compared), one policy of it (RUN/policies/v0002), or a training config',
+    )
     .option('--checkpoint <dir>', "with a config: the planner to evaluate instead of the config's")
     .option('--run <dir>', 'with a config: where to write (default: runs/<name>-<UTC time>)')
     .option('--json', 'JSON Lines: every event, then the result')
@@ -41,11 +44,12 @@ export function evaluateCommand(terminal: Terminal, load: () => Promise<Training
       }
       if (options.checkpoint !== undefined || options.run !== undefined)
         throw new CommandError('--checkpoint and --run go with a config, not with a run');
-      const directory = resolveRun(named);
+      const policy = resolvePolicy(named);
+      const directory = policy?.directory ?? resolveRun(named);
       await runTraining(
         terminal,
         await load(),
-        { resume: directory, configFolder: directory, stages: ['evaluate'] },
+        { resume: directory, configFolder: directory, stages: ['evaluate'], policies: policy && [policy.version] },
         options.json,
         'evaluate',
       );

@@ -1,7 +1,9 @@
 /** `samples RUN --round N`: which calls of a round are trained on, and why the others are not. */
 import { Command } from 'commander';
+import { nearest } from '../../protocol/nearest.ts';
 import type { SampleRecord } from '../../protocol/records.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
+import { STATUS } from '../../trainer-daemon/samples/reasons.ts';
 import { CommandError } from '../exit.ts';
 import { percent, plural, whole } from '../output/format.ts';
 import { sampleMeaning } from '../output/sample-meanings.ts';
@@ -38,6 +40,7 @@ export function samplesCommand(terminal: Terminal): Command {
 }
 
 async function showSamples(terminal: Terminal, recording: Recording, options: SamplesArguments): Promise<void> {
+  if (options.status !== undefined) checkStatus(options.status);
   const round = options.round ?? (await lastRound(recording));
   const index = await recording.samples(round);
   if (index.length === 0) {
@@ -49,6 +52,8 @@ async function showSamples(terminal: Terminal, recording: Recording, options: Sa
   const counts = new Map<string, number>();
   const chosen: SampleRecord[] = [];
   let all = 0;
+  let matching = 0;
+  const episodes = new Set<string>();
   for await (const record of index) {
     if (isDamaged(record)) {
       terminal.err(`${index.path}, line ${record.line}: ${record.damaged}`);
@@ -56,10 +61,18 @@ async function showSamples(terminal: Terminal, recording: Recording, options: Sa
     }
     all++;
     counts.set(record.status, (counts.get(record.status) ?? 0) + 1);
+    episodes.add(record.episode);
     if (options.status !== undefined && !record.status.startsWith(options.status)) continue;
     if (options.episode !== undefined && record.episode !== options.episode) continue;
+    matching++;
     if (options.json) terminal.out(JSON.stringify(record));
     else if (options.limit === 0 || chosen.length < options.limit) chosen.push(record);
+  }
+  if (options.episode !== undefined && !episodes.has(options.episode)) {
+    const near = nearest(options.episode, [...episodes]);
+    throw new CommandError(
+      `round ${round} has no sample of an episode "${options.episode}"${near ? `; did you mean "${near}"?` : `; episodes are named like ${[...episodes][0]}`}`,
+    );
   }
   if (options.json) return;
 
@@ -111,9 +124,18 @@ async function showSamples(terminal: Terminal, recording: Recording, options: Sa
       ]),
     ),
   );
-  const filtered = options.status !== undefined || options.episode !== undefined;
-  if (!filtered && chosen.length < all)
-    terminal.out(terminal.paint.dim(`${plural(all - chosen.length, 'more sample')}: --limit 0 shows all`));
+  if (chosen.length < matching)
+    terminal.out(terminal.paint.dim(`${plural(matching - chosen.length, 'more sample')}: --limit 0 shows all`));
+}
+
+/** @throws CommandError when no status begins so. */
+function checkStatus(status: string): void {
+  const all = Object.values(STATUS);
+  if (status !== '' && all.some((known) => known.startsWith(status))) return;
+  const near = nearest(status, [...new Set(all.flatMap((known) => [known, known.split(':')[0]]))]);
+  throw new CommandError(
+    `no status begins with "${status}"${near ? `; did you mean "${near}"?` : ''}; statuses are ${all.join(', ')}`,
+  );
 }
 
 async function lastRound(recording: Recording): Promise<number> {

@@ -2,14 +2,16 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { TrainingConfig } from '../../protocol/config.ts';
 import type { Finding } from '../../protocol/finding.ts';
-import { type Stage, stageSchema } from '../../protocol/journal.ts';
-import { nearest } from '../../protocol/nearest.ts';
+import type { Stage } from '../../protocol/journal.ts';
 import {
   ConfigError,
+  RunFailed,
   type RunForecast,
   type TrainOptions,
   type TrainResult,
 } from '../../trainer-daemon/training/contract.ts';
+import { resumeCommand, shellWord } from '../../trainer-daemon/training/resume-command.ts';
+import { stageListProblem } from '../../trainer-daemon/training/stages.ts';
 import { type ConfigFile, readConfigFile } from '../config-file.ts';
 import { checkpointFindings, placed } from '../config-references.ts';
 import { CommandError, EXIT } from '../exit.ts';
@@ -23,7 +25,7 @@ import { showForecast } from './forecast.ts';
 /** What is used of the training room, loaded when needed. */
 export interface TrainingRoom {
   train(options: TrainOptions): Promise<TrainResult>;
-  planRun(config: TrainingConfig, configFolder: string): Promise<RunForecast>;
+  planRun(config: TrainingConfig, configFolder: string, stages?: readonly Stage[]): Promise<RunForecast>;
 }
 
 interface TrainArguments {
@@ -42,7 +44,7 @@ export function trainCommand(terminal: Terminal, load: () => Promise<TrainingRoo
     .option('--run <dir>', 'where to write the run (default: runs/<name>-<UTC time>)')
     .option('--resume <run>', 'go on with a run: its directory, or its name in runs/')
     .option('--stages <list>', 'only these of teacher,sft,rl,evaluate', parseStages)
-    .option('--rounds <n>', 'fewer or more rounds of reinforcement learning than the config says', parseCount)
+    .option('--rounds <n>', 'fewer or more rounds of reinforcement learning than the config says', parseRounds)
     .option('--dry-run', 'say what the run would do, write nothing')
     .option('--json', 'JSON Lines: every event, then the result')
     .addHelpText(
@@ -70,7 +72,8 @@ export function trainCommand(terminal: Terminal, load: () => Promise<TrainingRoo
       const { config, folder } = checked;
       const room = withPlaces(terminal, await load(), checked);
       if (options.dryRun) {
-        showForecast(terminal, await beforeStart(room.planRun(config, folder)), options);
+        if (options.rounds !== undefined) config.rl.rounds = options.rounds;
+        showForecast(terminal, await beforeStart(room.planRun(config, folder, options.stages)), options);
         return;
       }
       await runTraining(
@@ -122,7 +125,7 @@ export function withPlaces(terminal: Terminal, room: TrainingRoom, file: ConfigF
   };
   return {
     train: (options) => told(room.train(options)),
-    planRun: (config, configFolder) => told(room.planRun(config, configFolder)),
+    planRun: (...asked) => told(room.planRun(...asked)),
   };
 }
 
@@ -165,47 +168,59 @@ export async function runTraining(
         JSON.stringify({
           kind: 'result',
           state: result.state,
+          alreadyFinished: result.alreadyFinished ?? false,
           directory: result.directory,
           table: result.tableJson ?? null,
+          warnings: result.warnings ?? [],
         }),
       );
     else if (result.table !== undefined) terminal.out(result.table);
     if (result.state === 'stopped') {
       terminal.exitCode = EXIT.interrupted;
       terminal.err(
-        `stopped; to go on: ${terminal.paintErr.bold(`agentic-robo-rl ${command} ${quoted(result.directory)}`)}`,
+        `stopped; to go on: ${terminal.paintErr.bold(`agentic-robo-rl ${command} ${shellWord(result.directory)}`)}`,
       );
-    } else if (!json) terminal.err(`the run is in ${result.directory}`);
+    } else if (result.alreadyFinished)
+      terminal.err(`the run is finished: nothing was left to do and nothing was written; it is in ${result.directory}`);
+    else if (!json) terminal.err(`the run is in ${result.directory}`);
+    for (const warning of result.warnings ?? []) terminal.err(terminal.paintErr.yellow(`warning: ${warning}`));
     return result;
   } catch (error) {
     presenter.close();
     const { message } = error as Error;
-    if (json) terminal.out(JSON.stringify({ kind: 'error', message }));
+    const failed = error instanceof RunFailed ? error.directory : undefined;
+    if (json)
+      terminal.out(JSON.stringify({ kind: 'error', message, ...(failed !== undefined && { directory: failed }) }));
+    // A sentence about the disk says so itself.
+    const wayOn =
+      failed === undefined || message.includes('--resume')
+        ? ''
+        : `\nOnce that is mended, go on with: ${resumeCommand(failed)}`;
     // Before the first event nothing was begun: what is wrong is the config or what it refers to.
-    throw new CommandError(message, begun ? EXIT.failed : EXIT.usage);
+    throw new CommandError(message + wayOn, begun ? EXIT.failed : EXIT.usage);
   } finally {
     interrupts.release();
   }
 }
 
-/** A path as a shell takes it back. */
-function quoted(path: string): string {
-  return /^[A-Za-z0-9_./:@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
 function parseStages(text: string): Stage[] {
   const names = text.split(',').map((name) => name.trim());
-  for (const name of names)
-    if (!stageSchema.safeParse(name).success) {
-      const near = nearest(name, stageSchema.options);
-      throw new InvalidArgumentError(
-        `"${name}" is no stage${near ? `; did you mean "${near}"?` : `; stages are ${stageSchema.options.join(', ')}`}`,
-      );
-    }
-  return stageSchema.options.filter((stage) => names.includes(stage));
+  const problem = stageListProblem(names);
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
+  return names as Stage[];
+}
+
+/** More rounds than anybody waits for; a slip of the finger is told before it costs anything. */
+const MOST_ROUNDS = 100_000;
+
+function parseRounds(text: string): number {
+  const rounds = parseCount(text);
+  if (rounds > MOST_ROUNDS) throw new InvalidArgumentError(`at most ${MOST_ROUNDS} rounds, not ${text}`);
+  return rounds;
 }
 
 export function parseCount(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(`"${text}" is not a whole number, 0 or more`);
+  if (!/^\d{1,9}$/.test(text))
+    throw new InvalidArgumentError(`"${text}" is not a whole number, 0 or more, in at most nine digits`);
   return Number(text);
 }

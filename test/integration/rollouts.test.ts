@@ -73,6 +73,40 @@ const alive = (pid: number) => {
   }
 };
 
+describe('the environment of adapter and harness', () => {
+  const secrets = {
+    TEACHERS_SECRET_WORD: 'a',
+    ROBOT_PASSWORD: 'b',
+    HF_TOKEN: 'c',
+    OPENAI_API_KEY: 'd',
+    CAMERA_TOKEN: 'e',
+  };
+  beforeEach(() => Object.assign(process.env, secrets, { HARMLESS: 'yes' }));
+  afterEach(() => {
+    for (const name of [...Object.keys(secrets), 'HARMLESS']) delete process.env[name];
+  });
+
+  it('holds no secret of ours but those that launch() asks for', async () => {
+    const watched = await loadAdapter('./fixture.adapter.ts', fixtures, { withheld: ['TEACHERS_SECRET_WORD'] });
+    try {
+      const [record] = await play([job('shows-environment')], { adapter: watched });
+      expect(record).toMatchObject({ valid: true, reward: 1 });
+      const file = join(folder, 'output', record.id, 'environment.json');
+      const seen = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+      expect(seen).toMatchObject({ HARMLESS: 'yes', CAMERA_TOKEN: 'e', PATH: process.env.PATH });
+      for (const name of ['TEACHERS_SECRET_WORD', 'ROBOT_PASSWORD', 'HF_TOKEN', 'ABSENT_TOKEN'])
+        expect(seen).not.toHaveProperty(name);
+      // What launch() gives by value is the harness's: the key of its episode.
+      expect(seen.OPENAI_API_KEY).not.toBe('d');
+      const adapterSees = seen.ADAPTER_SEES.split(',');
+      expect(adapterSees).toContain('HARMLESS');
+      for (const name of Object.keys(secrets)) expect(adapterSees).not.toContain(name);
+    } finally {
+      await watched.close();
+    }
+  });
+});
+
 describe('how an episode ends', () => {
   const cases: [string, Partial<RolloutOptions>, Partial<EpisodeRecord> | { invalidReason: unknown }][] = [
     ['good', {}, { reward: 1, valid: true, end: 'exit', turns: 3, successTurn: 2, trajectory: 'path.json' }],

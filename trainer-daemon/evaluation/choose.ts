@@ -15,16 +15,22 @@ export interface Candidate {
 
 /**
  * The candidate with the highest success rate; ties go to the earlier step. Rates are compared, not counts, so that a
- * candidate does not lose by episodes that infrastructure took from it; without valid episodes the rate is 0.
+ * candidate does not lose by episodes that infrastructure took from it. A candidate without a valid episode has no rate
+ * and is not chosen.
  *
- * @throws RangeError without candidates.
+ * @throws RangeError without a candidate that has a valid episode.
  */
 export function chooseCheckpoint<C extends Candidate>(candidates: readonly C[]): C {
-  if (candidates.length === 0) throw new RangeError('there is no checkpoint to choose from');
+  const rated = candidates.filter((candidate) => candidate.episodes > 0);
+  if (rated.length === 0)
+    throw new RangeError(
+      candidates.length === 0
+        ? 'there is no checkpoint to choose from'
+        : 'there is no checkpoint to choose: none has a valid validation episode',
+    );
   // Fractions are compared by cross-multiplication, so that equal rates are equal.
-  const better = (one: C, two: C) =>
-    two.successes * Math.max(1, one.episodes) - one.successes * Math.max(1, two.episodes) || one.step - two.step;
-  return [...candidates].sort(better)[0];
+  const better = (one: C, two: C) => two.successes * one.episodes - one.successes * two.episodes || one.step - two.step;
+  return rated.sort(better)[0];
 }
 
 export interface TaskPool {

@@ -1,4 +1,5 @@
 /** Which episodes an evaluation plays. */
+import type { TrainingConfig } from '../../protocol/config.ts';
 import type { EpisodeKey } from '../../protocol/ids.ts';
 
 export interface EvaluationJobsInput {
@@ -10,6 +11,12 @@ export interface EvaluationJobsInput {
   tasks: readonly string[];
   states: readonly number[];
   episodesPerState: number;
+}
+
+/** The initial states of a kind of evaluation; the words `validation` and `evaluation` stand for the splits of that name. */
+export function evaluationStates(config: TrainingConfig, kind: EvaluationJobsInput['role']): number[] {
+  const states = kind === 'validation' ? config.evaluation.selectionStates : config.evaluation.states;
+  return typeof states === 'string' ? config.splits[states] : states;
 }
 
 /**

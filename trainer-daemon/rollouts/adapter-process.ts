@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { bundlePath } from '../bundles.ts';
 import { AdapterError } from './adapter-error.ts';
 import type { AdapterAnswer, AdapterCall } from './adapter-messages.ts';
+import { childEnvironment } from './child-environment.ts';
 import { TextTail } from './tail.ts';
 
 const MEMORY_MEGABYTES = 512;
@@ -15,11 +16,13 @@ export class AdapterProcess {
   private readonly file: string;
   readonly loadCall: AdapterCall;
   private readonly timeoutSeconds: number;
+  private readonly withheld: readonly string[];
 
-  constructor(file: string, loadCall: AdapterCall, timeoutSeconds: number) {
+  constructor(file: string, loadCall: AdapterCall, timeoutSeconds: number, withheld: readonly string[]) {
     this.file = file;
     this.loadCall = loadCall;
     this.timeoutSeconds = timeoutSeconds;
+    this.withheld = withheld;
   }
 
   /** @throws AdapterError when the adapter throws, hangs, exits or answers nonsense. */
@@ -45,7 +48,7 @@ export class AdapterProcess {
   }
 
   private start(): ChildProcess {
-    const { NODE_OPTIONS: _, ...env } = process.env;
+    const { NODE_OPTIONS: _, ...env } = childEnvironment({}, this.withheld);
     const child = fork(bundlePath('adapter-host'), [], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       execArgv: [`--max-old-space-size=${MEMORY_MEGABYTES}`],

@@ -24,6 +24,8 @@ export interface LoadOptions {
   workspace?: string;
   /** Longest time of one call of the adapter. */
   timeoutSeconds?: number;
+  /** Environment variables that the adapter and its harnesses do not get, besides those that look like secrets. */
+  withheld?: readonly string[];
 }
 
 /**
@@ -38,6 +40,7 @@ export async function loadAdapter(
   options: LoadOptions = {},
 ): Promise<LoadedAdapter> {
   const { file, shipped } = findAdapter(reference, configFolder, options.shippedFolder);
+  const withheld = options.withheld ?? [];
   const process_ = new AdapterProcess(
     file,
     {
@@ -48,6 +51,7 @@ export async function loadAdapter(
       adapterModule: bundlePath('adapter'),
     },
     options.timeoutSeconds ?? 30,
+    withheld,
   );
   let description: AdapterDescription;
   try {
@@ -67,6 +71,7 @@ export async function loadAdapter(
     file,
     sha256: sha256(readFileSync(file)),
     workspace: configFolder,
+    withheld,
     async tasks() {
       return check(taskListSchema, await process_.call({ method: 'tasks' }), 'tasks');
     },

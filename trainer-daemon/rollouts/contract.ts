@@ -15,6 +15,8 @@ export interface LoadedAdapter {
   readonly sha256: string;
   /** Folder of the training config. */
   readonly workspace: string;
+  /** Environment variables that its processes and harnesses do not get, besides those that look like secrets. */
+  readonly withheld: readonly string[];
   readonly onUpstreamFailure: 'pass' | 'fail-fast';
   readonly hasScriptedTeacher: boolean;
   /** Empty when the adapter lists none. @throws AdapterError, as all of the following. */

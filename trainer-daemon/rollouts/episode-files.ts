@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { EpisodeRequest } from '../../protocol/adapter.ts';
 import type { RecordedCall } from '../proxy/contract.ts';
+import { writing } from '../store/index.ts';
 import type { OutcomeInput } from './adapter-messages.ts';
 import { isInside } from './output-folder.ts';
 import type { TextTail } from './tail.ts';
@@ -49,26 +50,34 @@ export type EpisodeEnd = z.output<typeof endSchema>;
 
 /** Makes the output folder, empty: an earlier, interrupted try under the same id has no record. */
 export async function freshOutputFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
+  await writing(folder, "the episode's output folder", async () => {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+  });
 }
 
 /** Writes `episode.json`; the key and the address that holds it are left out. */
 export async function writeEpisodeFile(request: EpisodeRequest, end?: EpisodeEnd): Promise<void> {
   const { apiKey: _key, baseUrl: _url, outputDir, ...rest } = request;
   const text = JSON.stringify({ request: rest, ...(end ? { end } : {}) }, null, 2);
-  // A harness may have removed its folder.
-  await mkdir(outputDir, { recursive: true });
-  await writeFile(join(outputDir, EPISODE_FILE), text.replaceAll(request.apiKey, '<key>') + '\n');
+  await writeInto(outputDir, EPISODE_FILE, text.replaceAll(request.apiKey, '<key>') + '\n');
 }
 
 export async function writeLog(folder: string, key: string, stdout: TextTail, stderr: TextTail): Promise<void> {
   const part = (name: string, tail: TextTail) =>
     `--- ${name}${tail.omitted > 0 ? ` (${tail.omitted} characters before this left out)` : ''} ---\n${tail}\n`;
-  await mkdir(folder, { recursive: true });
   // Harnesses like to print their settings.
   const text = (part('stdout', stdout) + part('stderr', stderr)).replaceAll(key, '<key>');
-  await writeFile(join(folder, LOG_FILE), text);
+  await writeInto(folder, LOG_FILE, text);
+}
+
+function writeInto(folder: string, name: string, text: string): Promise<void> {
+  const file = join(folder, name);
+  return writing(file, 'the file', async () => {
+    // A harness may have removed its folder.
+    await mkdir(folder, { recursive: true });
+    await writeFile(file, text);
+  });
 }
 
 /** Reads `episode.json`. Undefined when there is none. @throws Error when it is not ours. */

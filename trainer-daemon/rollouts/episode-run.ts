@@ -5,6 +5,7 @@ import { episodeId, parseTaskId } from '../../protocol/ids.ts';
 import { seedOf } from '../../protocol/random.ts';
 import { type EpisodeRecord, RECORD_VERSION } from '../../protocol/records.ts';
 import type { ProxyEpisode } from '../proxy/contract.ts';
+import { checkWritable } from '../store/index.ts';
 import { AdapterError } from './adapter-error.ts';
 import type { EpisodeJob, RolloutOptions } from './contract.ts';
 import {
@@ -98,8 +99,11 @@ export async function runEpisode(
     const { outcome, trajectory } = await outcomeOf(options, request, endFile);
     if (signal.aborted) return { record: undefined, launchProblem: undefined, stillborn: false };
     const facts = factsOf(job, options, episode, ending, describeEnd(end), outcome);
+    const record = recordOf(job, id, options, episode, startedAt, started, facts, trajectory);
+    // A harness that meets a full disk leaves nothing to judge; such an episode is played again, not recorded.
+    if (!record.valid) await checkWritable(outputDir, "an episode's files");
     return {
-      record: recordOf(job, id, options, episode, startedAt, started, facts, trajectory),
+      record,
       launchProblem: end.process.launchError ?? undefined,
       stillborn: ending === 'crash' && episode.calls.length === 0,
     };
@@ -149,7 +153,7 @@ async function playOut(
     harness = worker.process;
     answered = worker.play(launch.episode);
   } else {
-    harness = new HarnessProcess(launch as ProcessSpec, options.workspace);
+    harness = new HarnessProcess(launch as ProcessSpec, options.workspace, options.adapter.withheld);
     harness.endInput();
   }
   const watch = new EpisodeWatch({

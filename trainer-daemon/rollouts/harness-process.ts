@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { ProcessSpec } from '../../protocol/adapter.ts';
+import { childEnvironment } from './child-environment.ts';
 import { TextTail } from './tail.ts';
 
 /** Between asking a process group to end and ending it. */
@@ -35,11 +36,14 @@ export class HarnessProcess {
   private readonly child: ChildProcess;
   private killing = false;
 
-  /** @param folder where a relative cwd starts from, and the cwd when none is given. */
-  constructor(spec: ProcessSpec, folder: string) {
+  /**
+   * @param folder where a relative cwd starts from, and the cwd when none is given.
+   * @param withheld variables of our environment that it does not get, besides those that look like secrets.
+   */
+  constructor(spec: ProcessSpec, folder: string, withheld: readonly string[]) {
     this.child = spawn(spec.command, spec.args ?? [], {
       cwd: resolve(folder, spec.cwd ?? '.'),
-      env: { ...process.env, ...spec.env },
+      env: childEnvironment(spec.env, withheld),
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
       windowsHide: true,

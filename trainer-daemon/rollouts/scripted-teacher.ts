@@ -16,7 +16,7 @@ export interface ScriptedTeacher {
  * @throws AdapterError when the adapter ships none; HarnessError when it ends, or says nothing for `timeoutSeconds`.
  */
 export async function startScriptedTeacher(adapter: LoadedAdapter, timeoutSeconds = 60): Promise<ScriptedTeacher> {
-  const teacher = new HarnessProcess(await adapter.scriptedTeacher(), adapter.workspace);
+  const teacher = new HarnessProcess(await adapter.scriptedTeacher(), adapter.workspace, adapter.withheld);
   const fail = async (problem: string): Promise<never> => {
     await teacher.kill(1000);
     const words = (teacher.stderr.toString() || teacher.stdout.toString()).trim().slice(-500);

@@ -22,9 +22,9 @@ export class HarnessWorker {
   private line = '';
   private onAnswer: ((answer: Record<string, unknown>) => void) | undefined;
 
-  constructor(kind: string, spec: ProcessSpec, folder: string) {
+  constructor(kind: string, spec: ProcessSpec, folder: string, withheld: readonly string[]) {
     this.kind = kind;
-    this.process = new HarnessProcess(spec, folder);
+    this.process = new HarnessProcess(spec, folder, withheld);
     this.process.onStdout = (text) => {
       this.line += text;
       for (let end = this.line.indexOf('\n'); end >= 0; end = this.line.indexOf('\n')) {
@@ -56,10 +56,15 @@ export class WorkerPool {
   private readonly idle: HarnessWorker[] = [];
   private readonly all = new Set<HarnessWorker>();
   private readonly folder: string;
+  private readonly withheld: readonly string[];
 
-  /** @param folder where relative working folders start from. */
-  constructor(folder: string) {
+  /**
+   * @param folder where relative working folders start from.
+   * @param withheld variables of our environment that workers do not get.
+   */
+  constructor(folder: string, withheld: readonly string[]) {
     this.folder = folder;
+    this.withheld = withheld;
   }
 
   /** An idle worker started in the same way, or a new one. */
@@ -72,7 +77,7 @@ export class WorkerPool {
       if (!worker.process.end) return worker;
       i--;
     }
-    const worker = new HarnessWorker(kind, spec, this.folder);
+    const worker = new HarnessWorker(kind, spec, this.folder, this.withheld);
     this.all.add(worker);
     worker.process.ended.then(() => this.all.delete(worker));
     return worker;

@@ -2,13 +2,11 @@
 import type { TrainingConfig } from '../../protocol/config.ts';
 import { succeeded } from '../../protocol/outcome.ts';
 import { Random } from '../../protocol/random.ts';
-import type { EpisodeRecord, ResolvedCall, RoundPlan, SampleRecord } from '../../protocol/records.ts';
+import type { EpisodeRecord, ResolvedCall, RoundPlan, SampleCall, SampleRecord } from '../../protocol/records.ts';
 import { type PlacedEpisode, permuteAdvantages, placeEpisodes } from './groups.ts';
 import { Notices } from './notices.ts';
 import { type SampleStatus, STATUS } from './reasons.ts';
-import { type CheckedRecord, checkRecord, type SampleCall } from './record.ts';
-
-export type { SampleCall } from './record.ts';
+import { type CheckedRecord, checkRecord } from './record.ts';
 
 /** A selected response. Token ids and log-probs are copies; the call's record is not kept. */
 export interface SelectedSample {

@@ -1,8 +1,5 @@
 /** Whether the record of an episode is whole, so that its calls may be trained on. */
-import type { EpisodeRecord, ResolvedCall } from '../../protocol/records.ts';
-
-/** A call as read from a run directory: whole, or a line that could not be read. */
-export type SampleCall = ResolvedCall | { damaged: string; id: string | null; turn: number | null };
+import type { EpisodeRecord, ResolvedCall, SampleCall } from '../../protocol/records.ts';
 
 export interface CheckedRecord {
   /** Distinct calls in turn order, a resend after the call it repeats. */

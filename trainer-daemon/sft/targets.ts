@@ -4,10 +4,7 @@
  */
 import { parseTaskId } from '../../protocol/ids.ts';
 import { succeeded } from '../../protocol/outcome.ts';
-import type { EpisodeRecord, ResolvedCall, TargetRecord } from '../../protocol/records.ts';
-
-/** A call as read from a run directory: whole, or a line that could not be read. */
-export type SampleCall = ResolvedCall | { damaged: string; id: string | null; turn: number | null };
+import type { EpisodeRecord, ResolvedCall, SampleCall, TargetRecord } from '../../protocol/records.ts';
 
 /** A target turn. */
 export interface SftTarget {

@@ -4,16 +4,8 @@
  */
 import { dirname } from 'node:path';
 import { StoreError } from './contract.ts';
-import {
-  CREATE,
-  errorCode,
-  type FileLayer,
-  type OpenFile,
-  READ_WRITE,
-  storeError,
-  syncDirectory,
-  writeAll,
-} from './files.ts';
+import { errorCode, storeError } from './disk-trouble.ts';
+import { CREATE, type FileLayer, type OpenFile, READ_WRITE, syncDirectory, writeAll } from './files.ts';
 import { wholeLength } from './tail.ts';
 
 /** A batch takes no further append beyond this many bytes. */

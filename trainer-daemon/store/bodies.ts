@@ -9,7 +9,8 @@ import { type Message, messageSchema, type Tool, toolSchema } from '../../protoc
 import { sha256 } from '../../protocol/random.ts';
 import { headFields, scanLines } from '../../recordings/lines.ts';
 import { StoreError } from './contract.ts';
-import { errorCode, type FileLayer, makeDirectory, nodeFiles, READ_WRITE, replaceFile, storeError } from './files.ts';
+import { errorCode, storeError } from './disk-trouble.ts';
+import { type FileLayer, makeDirectory, nodeFiles, READ_WRITE, replaceFile } from './files.ts';
 import { KnownImages, type TakenImage, takeImages } from './images.ts';
 import type { RecordFile } from './record-file.ts';
 

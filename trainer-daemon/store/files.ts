@@ -1,7 +1,7 @@
 /** Writing files so that they outlast a power cut; the few operations on the file system a test may replace. */
 import { constants, type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { StoreError } from './contract.ts';
+import { errorCode, storeError } from './disk-trouble.ts';
 
 /** An open file, as far as the store uses it. */
 export type OpenFile = Pick<FileHandle, 'read' | 'write' | 'datasync' | 'truncate' | 'stat' | 'close'>;
@@ -26,27 +26,6 @@ let temporaries = 0;
 /** A name beside `path` that nobody else uses. */
 export function temporaryName(path: string): string {
   return `${path}.tmp-${process.pid}-${temporaries++}`;
-}
-
-export function errorCode(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code;
-}
-
-const ADVICE: Record<string, string> = {
-  ENOSPC: 'the disk is full: free some space and go on',
-  EDQUOT: 'the disk quota is used up: free some space and go on',
-  EIO: 'the disk reports an error',
-  EROFS: 'the disk is mounted read-only',
-  EACCES: 'permission is denied',
-  ELOOP: 'a symbolic link is in its place',
-};
-
-/** A {@link StoreError} that says what could not be done with which file, and why. */
-export function storeError(path: string, action: string, cause: unknown): StoreError {
-  if (cause instanceof StoreError) return cause;
-  const code = errorCode(cause);
-  const reason = code !== undefined && code in ADVICE ? `${ADVICE[code]} (${code})` : (cause as Error).message;
-  return new StoreError(`${path}: could not ${action}: ${reason}`, { cause });
 }
 
 /** Writes all of `bytes` at `position`. */

@@ -2,7 +2,8 @@
 import { dirname } from 'node:path';
 import { AppendFile } from './append-file.ts';
 import { StoreError } from './contract.ts';
-import { type FileLayer, makeDirectory, storeError } from './files.ts';
+import { storeError } from './disk-trouble.ts';
+import { type FileLayer, makeDirectory } from './files.ts';
 
 export class RecordFile {
   readonly path: string;

@@ -7,7 +7,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { StoreError } from './contract.ts';
-import { errorCode, storeError, temporaryName } from './files.ts';
+import { errorCode, storeError } from './disk-trouble.ts';
+import { temporaryName } from './files.ts';
 
 const lockSchema = z.object({
   pid: z.number().int().positive(),
@@ -16,6 +17,8 @@ const lockSchema = z.object({
   /** Identity of the boot that `startTime` counts from. */
   boot: z.string().nullable(),
   host: z.string(),
+  /** When the lock was taken. */
+  since: z.iso.datetime().optional(),
 });
 type Lock = z.output<typeof lockSchema>;
 
@@ -61,14 +64,16 @@ async function holder(text: string, boot: string | null): Promise<string | undef
   const lock = parse(text);
   if (!lock) return undefined; // locks appear whole, so this one was broken by a power cut or by hand
   if (lock.host !== hostname()) {
-    return `process ${lock.pid} on the machine ${lock.host} (if that one is gone for good, delete run.lock)`;
+    return `process ${lock.pid} on the machine ${lock.host}${since(lock)} (if that one is gone for good, delete run.lock)`;
   }
   if (lock.boot !== null && boot !== null && lock.boot !== boot) return undefined;
   const started = await startTimeOf(lock.pid);
   if (started === undefined) return undefined;
   if (started !== null && lock.startTime !== null && started !== lock.startTime) return undefined;
-  return lock.pid === process.pid ? `this process (${lock.pid})` : `process ${lock.pid}`;
+  return `${lock.pid === process.pid ? `this process (${lock.pid})` : `process ${lock.pid}`}${since(lock)}`;
 }
+
+const since = (lock: Lock) => (lock.since === undefined ? '' : ` since ${lock.since}`);
 
 /**
  * Takes the lock of a run directory. The returned function releases it.
@@ -77,7 +82,13 @@ async function holder(text: string, boot: string | null): Promise<string | undef
 export async function lockRun(directory: string): Promise<() => Promise<void>> {
   const path = join(directory, 'run.lock');
   const boot = await bootId();
-  const own: Lock = { pid: process.pid, startTime: (await startTimeOf(process.pid)) ?? null, boot, host: hostname() };
+  const own: Lock = {
+    pid: process.pid,
+    startTime: (await startTimeOf(process.pid)) ?? null,
+    boot,
+    host: hostname(),
+    since: new Date().toISOString(),
+  };
   const text = `${JSON.stringify({ ...own, nonce: temporaryName('lock') })}\n`;
   for (let attempt = 0; attempt < TRIES; attempt++) {
     if (await place(path, text)) return () => release(path, text);

@@ -6,16 +6,8 @@ import { type RunInfo, runInfoSchema } from '../../protocol/records.ts';
 import { readDocument } from '../../recordings/documents.ts';
 import { BodyStore } from './bodies.ts';
 import { type RunStore, type Section, StoreError } from './contract.ts';
-import {
-  errorCode,
-  type FileLayer,
-  makeDirectory,
-  nodeFiles,
-  READ_WRITE,
-  replaceFile,
-  storeError,
-  TEMPORARY,
-} from './files.ts';
+import { errorCode, storeError } from './disk-trouble.ts';
+import { type FileLayer, makeDirectory, nodeFiles, READ_WRITE, replaceFile, TEMPORARY } from './files.ts';
 import { lastSequence } from './journal-end.ts';
 import { isLinesFile, isSectionName } from './names.ts';
 import { RecordFile } from './record-file.ts';

@@ -11,7 +11,8 @@ import {
 import type { BodyStore } from './bodies.ts';
 import { CallBases, sharedPrefix } from './call-bases.ts';
 import { type Section, StoreError } from './contract.ts';
-import { type FileLayer, makeDirectory, replaceFile, storeError } from './files.ts';
+import { storeError } from './disk-trouble.ts';
+import { type FileLayer, makeDirectory, replaceFile } from './files.ts';
 import { checkFileName, checkSectionName } from './names.ts';
 import { RecordFile } from './record-file.ts';
 import { checkedText, recordSchema } from './record-schemas.ts';

@@ -1,6 +1,7 @@
 /** Calls of episodes that never ended are set aside, so that the episodes can run again under the same ids. */
 import { headFields, LONGEST_LINE, readBytes, scanLines } from '../../recordings/lines.ts';
-import { errorCode, type FileLayer, type OpenFile, READ_WRITE, replaceFile, storeError } from './files.ts';
+import { errorCode, storeError } from './disk-trouble.ts';
+import { type FileLayer, type OpenFile, READ_WRITE, replaceFile } from './files.ts';
 import type { RecordFile } from './record-file.ts';
 
 interface Place {

@@ -1,9 +1,8 @@
 /** Recorded calls as the sample builders want them, and the planner's own way of writing text. */
-import type { CallRecord, ResolvedCall } from '../../protocol/records.ts';
+import type { CallRecord, ResolvedCall, SampleCall } from '../../protocol/records.ts';
 import { PromptError, renderPrompt, renderResponse } from '../planner/chat-template.ts';
 import { readArchitecture } from '../planner/checkpoint.ts';
 import { loadTokenizer } from '../planner/tokenizer.ts';
-import type { SampleCall } from '../samples/build.ts';
 import type { RunContext } from './run-context.ts';
 
 /** All calls of an episode in a section, resolved; damaged records come as such. */

@@ -21,6 +21,8 @@ export interface TrainOptions {
   stages?: Stage[];
   /** Fewer RL rounds than the config says. */
   rounds?: number;
+  /** With the stage evaluate: these policy versions instead of the base, fine-tuned and chosen RL planner. */
+  policies?: number[];
   signal?: AbortSignal;
   stop?: StopControl;
   onEvent?: (event: RunEvent) => void;
@@ -34,6 +36,10 @@ export interface TrainResult {
   table?: string;
   /** The same as data. */
   tableJson?: unknown;
+  /** Nothing was left to do and no file was touched. */
+  alreadyFinished?: true;
+  /** What a person should hear at the end: stages that lost many of their episodes to infrastructure. */
+  warnings?: string[];
 }
 
 export interface ForecastRow {
@@ -62,5 +68,16 @@ export class ConfigError extends TrainingError {
   constructor(problems: CrossFieldProblem[]) {
     super(problems.map(({ message }) => message).join('; '));
     this.problems = problems;
+  }
+}
+
+/** A run that had begun has failed; the cause is what failed it. It can be resumed. */
+export class RunFailed extends TrainingError {
+  /** The run directory. */
+  readonly directory: string;
+
+  constructor(message: string, directory: string, cause: unknown) {
+    super(message, { cause });
+    this.directory = directory;
   }
 }

@@ -4,8 +4,11 @@ import { plural } from '../../protocol/counting.ts';
 import { type EpisodeKey, episodeId } from '../../protocol/ids.ts';
 import type { Stage } from '../../protocol/journal.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
+import type { Recording } from '../../recordings/index.ts';
 import type { Upstream } from '../proxy/contract.ts';
 import { runEpisodes } from '../rollouts/index.ts';
+import { TrainingError } from './contract.ts';
+import { commonestReason, invalidWarning } from './invalid.ts';
 import type { RunContext } from './run-context.ts';
 
 export interface Collection {
@@ -19,14 +22,21 @@ export interface Collection {
 }
 
 /**
- * Runs what is missing and returns all records of the section that belong to `keys`, in their order.
- * @throws Stopped when the run was asked to stop before all were there.
+ * Runs what is missing and returns the records of the section that belong to `keys`, in their order: of several tries
+ * of an episode the last valid one, or the last. When an earlier life of the run left not one valid episode, all are
+ * tried once more.
+ * @returns the records, and how many of them were played now.
+ * @throws Stopped when the run was asked to stop before all were there; TrainingError when none is valid.
  */
-export async function collectEpisodes(context: RunContext, collection: Collection): Promise<EpisodeRecord[]> {
+export async function collectEpisodes(
+  context: RunContext,
+  collection: Collection,
+): Promise<{ episodes: EpisodeRecord[]; played: number }> {
   const { section: name, keys, stage, label } = collection;
   const section = context.store.section(name);
   const records = await readEpisodes(context, name);
-  const missing = keys.filter((key) => !records.has(episodeId(key)));
+  const current = currentTries(keys, records);
+  const missing = current.filter((key) => !records.has(episodeId(key)));
   if (missing.length > 0) {
     const moved = await section.setAsideUnfinished();
     if (moved > 0)
@@ -70,17 +80,60 @@ export async function collectEpisodes(context: RunContext, collection: Collectio
     });
     context.checkStop();
   }
-  return keys.flatMap((key) => records.get(episodeId(key)) ?? []);
+  const episodes = keys.flatMap((key) => lastTry(key, records) ?? []);
+  await tellInvalid(context, name, episodes);
+  return { episodes, played: missing.length };
+}
+
+/** Tries of an episode, 0 first. */
+function triesOf(key: EpisodeKey, records: ReadonlyMap<string, EpisodeRecord>): EpisodeRecord[] {
+  const tries: EpisodeRecord[] = [];
+  for (let tryNumber = 0; ; tryNumber++) {
+    const record = records.get(episodeId({ ...key, tryNumber }));
+    if (!record) return tries;
+    tries.push(record);
+  }
+}
+
+function lastTry(key: EpisodeKey, records: ReadonlyMap<string, EpisodeRecord>): EpisodeRecord | undefined {
+  const tries = triesOf(key, records);
+  return tries.findLast((episode) => episode.valid) ?? tries.at(-1);
+}
+
+/** The keys under the try that is to be complete: the one begun last, or a new one when none so far has anything valid. */
+export function currentTries(keys: readonly EpisodeKey[], records: ReadonlyMap<string, EpisodeRecord>): EpisodeKey[] {
+  if (keys.length === 0) return [];
+  const tries = keys.map((key) => triesOf(key, records));
+  const least = Math.min(...tries.map((one) => one.length));
+  const most = Math.max(...tries.map((one) => one.length));
+  const anyValid = tries.some((one) => one.some((episode) => episode.valid));
+  // A new try has begun when some episodes have one more record than others.
+  const tryNumber = least === 0 ? 0 : most > least ? most - 1 : anyValid ? least - 1 : least;
+  return keys.map((key) => ({ ...key, tryNumber }));
+}
+
+/** Says so in the journal, once, when infrastructure took many of the episodes. @throws TrainingError when it took all. */
+async function tellInvalid(context: RunContext, section: string, episodes: EpisodeRecord[]): Promise<void> {
+  const common = commonestReason(episodes);
+  if (common !== undefined && !episodes.some((episode) => episode.valid))
+    throw new TrainingError(
+      `${section}: none of the ${episodes.length} episodes is valid, so there is nothing to go on with; commonest reason (${common.count} x): ${common.reason}. Mend that and resume the run: these episodes are then played again`,
+    );
+  const message = invalidWarning(section, episodes);
+  if (message !== undefined && !context.events('warning').some((event) => event.message === message))
+    await context.journal({ type: 'warning', message });
 }
 
 /** Episode records of a section by id; of two with one id the later counts. */
 export async function readEpisodes(context: RunContext, section: string): Promise<Map<string, EpisodeRecord>> {
-  const index = await (await context.recording()).episodes(section);
+  return recordedEpisodes(await context.recording(), section);
+}
+
+/** The same for a run that is only read. */
+export async function recordedEpisodes(recording: Recording, section: string): Promise<Map<string, EpisodeRecord>> {
+  const index = await recording.episodes(section);
   await index.refresh();
   const records = new Map<string, EpisodeRecord>();
-  for (let i = 0; i < index.length; i++) {
-    const record = await index.get(i);
-    if (!('damaged' in record)) records.set(record.id, record);
-  }
+  for await (const record of index) if (!('damaged' in record)) records.set(record.id, record);
   return records;
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Stage } from '../../protocol/journal.ts';
 import type { EpisodeRecord, EvaluationSummary } from '../../protocol/records.ts';
-import { evaluationJobs } from '../evaluation/jobs.ts';
+import { evaluationJobs, evaluationStates } from '../evaluation/jobs.ts';
 import { summarise } from '../evaluation/tables.ts';
 import { collectEpisodes } from './episodes.ts';
 import type { RunContext } from './run-context.ts';
@@ -33,19 +33,17 @@ export async function evaluatePolicy(
   const { config } = context;
   const id = evaluationId(evaluation);
   const name = `evaluations/${id}`;
-  const states = evaluation.kind === 'validation' ? config.evaluation.selectionStates : config.evaluation.states;
   const keys = evaluationJobs({
     run: context.store.info.id,
     role: evaluation.kind,
     policyVersion: evaluation.policyVersion,
     tasks: await chosenTasks(context),
-    states:
-      states === 'validation' ? config.splits.validation : states === 'evaluation' ? config.splits.evaluation : states,
+    states: evaluationStates(config, evaluation.kind),
     episodesPerState: config.evaluation.episodesPerState,
   }).map((key) => (evaluation.candidate === undefined ? key : { ...key, candidate: evaluation.candidate }));
-  const known = existsSync(context.path(name, 'summary.json'));
+  const known = existsSync(context.path(name, 'summary.json')) && isEvaluated(context, id);
   const started = performance.now();
-  const episodes = await collectEpisodes(context, {
+  const { episodes, played } = await collectEpisodes(context, {
     section: name,
     keys,
     upstream: () => context.servePlanner(evaluation.folder, evaluation.policyVersion),
@@ -60,9 +58,14 @@ export async function evaluatePolicy(
     ...summarise(episodes),
     seconds: (performance.now() - started) / 1000,
   };
-  if (!known) {
+  if (!known || played > 0) {
     await context.store.section(name).writeJson('summary.json', summary);
     await context.journal({ type: 'evaluated', summary, path: name });
   }
   return { episodes, summary };
+}
+
+/** Whether the journal tells of the evaluation; a crash may have come between its summary and that entry. */
+export function isEvaluated(context: RunContext, id: string): boolean {
+  return context.events('evaluated').some((event) => event.summary.id === id);
 }

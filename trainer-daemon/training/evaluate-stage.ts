@@ -1,7 +1,9 @@
 /** The final comparison on held-out states: base, fine-tuned and reinforced planner on the same episodes. */
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import { evaluationTable } from '../evaluation/tables.ts';
-import { evaluatePolicy } from './evaluate-policy.ts';
+import { TrainingError } from './contract.ts';
+import { evaluatePolicy, evaluationId, isEvaluated } from './evaluate-policy.ts';
+import { type Compared, comparedPolicies, namedPolicies, policiesOf } from './history.ts';
 import type { RunContext } from './run-context.ts';
 
 export interface FinalTable {
@@ -9,9 +11,10 @@ export interface FinalTable {
   json: unknown;
 }
 
-export async function runEvaluateStage(context: RunContext): Promise<FinalTable> {
+/** @param versions policies to evaluate; default the base, the fine-tuned and the chosen RL planner. */
+export async function runEvaluateStage(context: RunContext, versions?: number[]): Promise<FinalTable> {
   const rows: { label: string; episodes: EpisodeRecord[] }[] = [];
-  for (const { label, version } of comparedPolicies(context)) {
+  for (const { label, version } of wanted(context, versions)) {
     context.checkStop();
     const { episodes } = await evaluatePolicy(context, {
       stage: 'evaluate',
@@ -25,14 +28,23 @@ export async function runEvaluateStage(context: RunContext): Promise<FinalTable>
   return evaluationTable(rows);
 }
 
-/** Version 0, the fine-tuned one, and the RL version chosen on validation; whichever exist. */
-export function comparedPolicies(context: RunContext): { label: string; version: number }[] {
-  const policies = context.policies();
-  const compared: { label: string; version: number }[] = [];
-  if (policies.some((policy) => policy.version === 0)) compared.push({ label: 'base', version: 0 });
-  const sft = policies.find((policy) => policy.stage === 'sft');
-  if (sft) compared.push({ label: 'SFT', version: sft.version });
-  const chosen = context.events('checkpoint-chosen').findLast((event) => event.stage === 'rl');
-  if (chosen) compared.push({ label: 'RL', version: chosen.policyVersion });
-  return compared;
+/** @throws TrainingError when a policy that is still to be evaluated is not there. */
+function wanted(context: RunContext, versions: number[] | undefined): Compared[] {
+  const known = policiesOf(context.lines);
+  const { found, missing } = versions
+    ? namedPolicies(versions, known)
+    : { found: comparedPolicies(context.lines, known), missing: [] };
+  if (missing.length > 0)
+    throw new TrainingError(
+      `the run has no policy v${missing[0]}; it has ${known.map(({ version }) => `v${version}`).join(', ') || 'none'}`,
+    );
+  const present = context.policies();
+  for (const { version } of found) {
+    const evaluated = isEvaluated(context, evaluationId({ kind: 'evaluation', policyVersion: version }));
+    if (!evaluated && !present.some((policy) => policy.version === version))
+      throw new TrainingError(
+        `${context.policyFolder(version)}: the policy is to be evaluated, but its folder is gone; restore it from a copy`,
+      );
+  }
+  return found;
 }

@@ -2,11 +2,14 @@
 import { resolve } from 'node:path';
 import { defaultPlannerInit, type TrainingConfig } from '../../protocol/config.ts';
 import { plural } from '../../protocol/counting.ts';
+import type { Stage } from '../../protocol/journal.ts';
+import { evaluationStates } from '../evaluation/jobs.ts';
 import { type Architecture, parameterCount } from '../planner/architecture.ts';
 import { architectureOf } from '../planner/initialise.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
-import { loadAdapter } from '../rollouts/index.ts';
+import { keyVariables, loadAdapter } from '../rollouts/index.ts';
 import type { ForecastRow, RunForecast } from './contract.ts';
+import { ALL_STAGES, checkStages } from './stages.ts';
 import { listingOf, selectTasks } from './tasks.ts';
 
 /**
@@ -18,9 +21,14 @@ const EPISODE_BYTES = 25_000;
 /** Calls of a typical episode, where only the limit is known. */
 const TYPICAL_CALLS = 10;
 
-/** @throws TrainingError or AdapterError when the adapter, a suite or the checkpoint does not exist. */
-export async function planRun(config: TrainingConfig, configFolder: string): Promise<RunForecast> {
-  const adapter = await loadAdapter(config.harness.adapter, configFolder);
+/** @throws TrainingError or AdapterError when a stage finds nothing to build on, or the adapter, a suite or the checkpoint does not exist. */
+export async function planRun(
+  config: TrainingConfig,
+  configFolder: string,
+  stages: readonly Stage[] = ALL_STAGES,
+): Promise<RunForecast> {
+  checkStages(stages, config, []);
+  const adapter = await loadAdapter(config.harness.adapter, configFolder, { withheld: keyVariables(config) });
   let tasks: string[];
   try {
     tasks = selectTasks(config, await listingOf(adapter));
@@ -29,9 +37,6 @@ export async function planRun(config: TrainingConfig, configFolder: string): Pro
   }
   const checkpointBytes = 4 * parameterCount(await plannerArchitecture(config, configFolder));
   const { limits } = config.harness;
-  const states = (chosen: number[] | 'evaluation' | 'validation') =>
-    (chosen === 'evaluation' ? config.splits.evaluation : chosen === 'validation' ? config.splits.validation : chosen)
-      .length;
   const row = (
     stage: string,
     episodes: number,
@@ -48,8 +53,8 @@ export async function planRun(config: TrainingConfig, configFolder: string): Pro
   });
 
   const teacherEpisodes = tasks.length * config.teacher.episodesPerTask;
-  const validation = tasks.length * states(config.evaluation.selectionStates) * config.evaluation.episodesPerState;
-  const held = tasks.length * states(config.evaluation.states) * config.evaluation.episodesPerState;
+  const validation = tasks.length * evaluationStates(config, 'validation').length * config.evaluation.episodesPerState;
+  const held = tasks.length * evaluationStates(config, 'evaluation').length * config.evaluation.episodesPerState;
   const rollouts = config.rl.groupsPerRound * config.rl.attemptsPerGroup;
   const samples = rollouts * Math.min(config.rl.maxResponsesPerEpisode, limits.turns);
   const validations = Math.ceil(config.rl.rounds / config.rl.validateEvery);

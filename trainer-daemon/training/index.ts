@@ -14,31 +14,41 @@ import { readCheckpoint } from '../planner/checkpoint.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { startProxy } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
-import { loadAdapter } from '../rollouts/index.ts';
+import { keyVariables, loadAdapter } from '../rollouts/index.ts';
 import type { RunStore } from '../store/contract.ts';
-import { createRun, openRun } from '../store/index.ts';
-import { TrainingError, type TrainOptions, type TrainResult } from './contract.ts';
+import { createRun, diskCode, openRun, storeError } from '../store/index.ts';
+import { RunFailed, TrainingError, type TrainOptions, type TrainResult } from './contract.ts';
 import { runEvaluateStage } from './evaluate-stage.ts';
+import { finishedRun } from './finished.ts';
+import { eventsOf, readJournal } from './history.ts';
+import { invalidWarnings } from './invalid.ts';
 import { ensureBasePolicy } from './policies.ts';
+import { resumeCommand } from './resume-command.ts';
 import { runRlStage } from './rl-stage.ts';
 import { RunContext, Stopped } from './run-context.ts';
 import { runSftStage } from './sft-stage.ts';
+import { ALL_STAGES, checkStages } from './stages.ts';
 import { listingOf, selectTasks } from './tasks.ts';
-import { runTeacherStage } from './teacher-stage.ts';
+import { checkTeacher, runTeacherStage } from './teacher-stage.ts';
 
 export * from './contract.ts';
 export { planRun } from './forecast.ts';
-
-const ALL_STAGES: Stage[] = ['teacher', 'sft', 'rl', 'evaluate'];
 
 /**
  * Runs the stages of a training run, or those that are left of it.
  * @throws TrainingError, CheckpointError, StoreError, AdapterError: what is wrong and what to do.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
+  if (options.resume !== undefined) {
+    const finished = await finishedRun(resolve(options.resume), options);
+    if (finished) {
+      for (const line of finished.history) options.onEvent?.({ kind: 'journal', line });
+      return finished.result;
+    }
+  }
   const stop = options.stop ?? { mode: 'none' as const };
-  const opened = options.resume === undefined ? await begin(options) : await goOn(options.resume);
-  const { store, config, configFolder, adapter } = opened;
+  const opened = options.resume === undefined ? await begin(options) : await goOn(options.resume, options);
+  const { store, config, configFolder, adapter, stages } = opened;
   const started = performance.now();
   let context: RunContext | undefined;
   let proxy: Awaited<ReturnType<typeof startProxy>> | undefined;
@@ -56,8 +66,8 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       onEvent: options.onEvent,
     });
     for (const line of opened.history) options.onEvent?.({ kind: 'journal', line });
-    const stages = options.stages ?? context.events('run-started').at(-1)?.stages ?? ALL_STAGES;
-    if (options.resume === undefined) await context.journal({ type: 'run-started', run: store.info.id, stages });
+    if (options.resume === undefined)
+      await context.journal({ type: 'run-started', run: store.info.id, stages: [...stages] });
     else await context.journal({ type: 'run-resumed', afterSeq: store.seq });
     if (store.info.adapterSha256 !== null && adapter.sha256 !== store.info.adapterSha256) {
       await context.journal({
@@ -86,12 +96,18 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       if (stage === 'rl') await runRlStage(context, rounds);
       if (stage === 'evaluate') {
         await ensureBasePolicy(context);
-        table = await runEvaluateStage(context);
+        table = await runEvaluateStage(context, options.policies);
       }
       await context.journal({ type: 'stage-finished', stage, seconds: (performance.now() - stageStarted) / 1000 });
     }
     await context.journal({ type: 'run-finished', seconds: (performance.now() - started) / 1000 });
-    return { state: 'finished', directory: store.directory, table: table?.text, tableJson: table?.json };
+    return {
+      state: 'finished',
+      directory: store.directory,
+      table: table?.text,
+      tableJson: table?.json,
+      warnings: invalidWarnings(context.lines),
+    };
   } catch (error) {
     // An abort surfaces in many places as many kinds of errors; what counts is that we were asked to stop.
     const stopped =
@@ -102,17 +118,25 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
           : undefined;
     if (stopped) {
       await context?.journal({ type: 'run-stopped', reason: stopped.reason });
-      return { state: 'stopped', directory: store.directory };
+      return { state: 'stopped', directory: store.directory, warnings: invalidWarnings(context?.lines ?? []) };
     }
     // The journal may be what failed (disk full); the first error is the one to report.
-    await context?.journal({ type: 'run-failed', message: (error as Error).message }).catch(() => {});
-    throw error;
+    const message = failureSentence(error, store.directory);
+    await context?.journal({ type: 'run-failed', message }).catch(() => {});
+    throw new RunFailed(message, store.directory, error);
   } finally {
     await context?.close();
     await proxy?.close();
     await adapter.close();
     await store.close();
   }
+}
+
+/** A failure of the disk says which command goes on once it is mended. */
+function failureSentence(error: unknown, directory: string): string {
+  if (diskCode(error) === undefined) return (error as Error).message;
+  const path = (error as NodeJS.ErrnoException).path ?? directory;
+  return `${storeError(path, 'read or write it', error).message}; then: ${resumeCommand(directory)}`;
 }
 
 interface Opened {
@@ -123,17 +147,21 @@ interface Opened {
   history: JournalLine[];
   /** What is doubtful about the planner's checkpoint; told once, when the run begins. */
   warnings: string[];
+  stages: readonly Stage[];
 }
 
 /** A new run directory. Everything that can be wrong with the config's references is found before it is created. */
 async function begin(options: TrainOptions): Promise<Opened> {
   const { config, configFolder } = options;
   if (!config) throw new TrainingError('train needs a config, or a run to resume');
+  const stages = options.stages ?? ALL_STAGES;
+  checkStages(stages, config, []);
   const warnings =
     config.planner.checkpoint === undefined ? [] : await checkPlanner(resolve(configFolder, config.planner.checkpoint));
-  const adapter = await loadAdapter(config.harness.adapter, configFolder);
+  const adapter = await loadAdapter(config.harness.adapter, configFolder, { withheld: keyVariables(config) });
   try {
     selectTasks(config, await listingOf(adapter));
+    if (stages.includes('teacher')) checkTeacher(config, adapter);
     const stamp = new Date()
       .toISOString()
       .replace(/[-:]/g, '')
@@ -150,7 +178,7 @@ async function begin(options: TrainOptions): Promise<Opened> {
       adapterSha256: adapter.sha256,
       workspaceCommit: await workspaceCommit(configFolder),
     };
-    return { store: await createRun(directory, info), config, configFolder, adapter, history: [], warnings };
+    return { store: await createRun(directory, info), config, configFolder, adapter, history: [], stages, warnings };
   } catch (error) {
     await adapter.close();
     throw error;
@@ -164,7 +192,7 @@ async function checkPlanner(folder: string): Promise<string[]> {
   return warnings;
 }
 
-async function goOn(directory: string): Promise<Opened> {
+async function goOn(directory: string, options: TrainOptions): Promise<Opened> {
   const store = await openRun(resolve(directory));
   let adapter: LoadedAdapter | undefined;
   try {
@@ -174,21 +202,20 @@ async function goOn(directory: string): Promise<Opened> {
         `${join(directory, 'run.json')} holds a config this version cannot read: ${parsed.error.issues[0].path.join('.')}: ${parsed.error.issues[0].message}`,
       );
     const config = parsed.data;
-    const loaded = await loadAdapter(config.harness.adapter, store.info.configFolder);
+    const loaded = await loadAdapter(config.harness.adapter, store.info.configFolder, {
+      withheld: keyVariables(config),
+    });
     adapter = loaded;
-    const history: JournalLine[] = [];
     const recording = await openRecording(store.directory);
-    const journal = await recording.journal();
-    for (let i = 0; i < journal.length; i++) {
-      const line = await journal.get(i);
-      if ('damaged' in line)
-        throw new TrainingError(
-          `${join(directory, 'journal.jsonl')}: line ${i + 1} is damaged (${line.damaged}); the run cannot be resumed safely`,
-        );
-      history.push(line);
-    }
-    await recording.close();
-    return { store, config, configFolder: store.info.configFolder, adapter: loaded, history, warnings: [] };
+    const journal = await readJournal(recording).finally(() => recording.close());
+    if ('damaged' in journal)
+      throw new TrainingError(
+        `${join(directory, 'journal.jsonl')}: line ${journal.line} is damaged (${journal.damaged}); the run cannot be resumed safely`,
+      );
+    const history = journal.lines;
+    const stages = options.stages ?? eventsOf(history, 'run-started').at(-1)?.stages ?? ALL_STAGES;
+    checkStages(stages, config, history);
+    return { store, config, configFolder: store.info.configFolder, adapter: loaded, history, stages, warnings: [] };
   } catch (error) {
     await adapter?.close();
     await store.close();

@@ -9,17 +9,48 @@ import type { PolicyRecord, ResolvedCall } from '../../protocol/records.ts';
 import { transcriptPieces } from '../planner/corpus.ts';
 import { initialisePlanner } from '../planner/initialise.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
+import { writing } from '../store/index.ts';
+import type { Trainer } from '../trainers/contract.ts';
 import { TrainingError } from './contract.ts';
 import type { RunContext } from './run-context.ts';
 
+/**
+ * Writes a folder so that it is there whole or not at all: `write` fills a temporary one beside it.
+ * @param what the folder holds, for the error's sentence.
+ * @throws StoreError when the disk fails; what was written so far is then removed.
+ */
+export async function writeFolder(
+  folder: string,
+  what: string,
+  write: (temporary: string) => Promise<unknown>,
+): Promise<void> {
+  const temporary = `${folder}.partial`;
+  await writing(folder, what, async () => {
+    await rm(temporary, { recursive: true, force: true });
+    await mkdir(temporary, { recursive: true });
+    try {
+      await write(temporary);
+      await rm(folder, { recursive: true, force: true });
+      await rename(temporary, folder);
+    } catch (error) {
+      // A full disk is no better for half a checkpoint; the first error is the one to tell.
+      await rm(temporary, { recursive: true, force: true }).catch(() => {});
+      throw error;
+    }
+  });
+}
+
 /** Copies a folder so that it is there whole or not at all. */
-export async function placeFolder(from: string, to: string): Promise<void> {
-  const temporary = `${to}.partial`;
-  await rm(temporary, { recursive: true, force: true });
-  await mkdir(join(to, '..'), { recursive: true });
-  await cp(from, temporary, { recursive: true });
-  await rm(to, { recursive: true, force: true });
-  await rename(temporary, to);
+export function placeFolder(from: string, to: string, what: string): Promise<void> {
+  return writeFolder(to, what, (temporary) => cp(from, temporary, { recursive: true }));
+}
+
+/** Exports a trainer's weights and moments so that they are there whole or not at all. */
+export function exportWhole(trainer: Trainer, folder: string, what: string): Promise<void> {
+  return writeFolder(folder, what, async (temporary) => {
+    await trainer.exportCheckpoint(temporary);
+    await trainer.saveOptimizer(join(temporary, 'optimizer'));
+  });
 }
 
 /** Makes a checkpoint folder policy `policy.version`: policy.json written, journal told. */
@@ -40,15 +71,16 @@ export async function ensureBasePolicy(context: RunContext): Promise<void> {
     const from = resolve(context.configFolder, planner.checkpoint);
     // The files may have changed since the run began.
     await requireSoundCheckpoint(from);
-    await placeFolder(from, folder);
+    await placeFolder(from, folder, 'the base planner');
   } else {
     const corpus = await harnessText(context);
     if (corpus.length === 0)
       throw new TrainingError(
         'a fresh planner (planner.init) needs teacher episodes: its tokenizer is trained on their text. Run the teacher stage first, or give planner.checkpoint',
       );
-    await rm(folder, { recursive: true, force: true });
-    await initialisePlanner(folder, planner.init ?? defaultPlannerInit, corpus, seed);
+    await writeFolder(folder, 'the fresh planner', (temporary) =>
+      initialisePlanner(temporary, planner.init ?? defaultPlannerInit, corpus, seed),
+    );
   }
   await registerPolicy(context, { version: 0, parent: null, stage: 'base', round: 0, step: 0, validation: null });
 }

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { roundSection } from '../../protocol/ids.ts';
-import type { EpisodeRecord, PolicyRecord, RoundPlan, ScoreRecord, StepRecord } from '../../protocol/records.ts';
+import type { JournalEvent } from '../../protocol/journal.ts';
+import type { PolicyRecord, RoundPlan, ScoreRecord, StepRecord } from '../../protocol/records.ts';
 import { chooseCheckpoint, taskPool } from '../evaluation/choose.ts';
 import { rlBatches } from '../samples/batches.ts';
 import { type BuiltRound, buildSamples, type SelectedSample } from '../samples/build.ts';
@@ -14,7 +15,7 @@ import { callsOf, openPlannerText } from './calls.ts';
 import { TrainingError } from './contract.ts';
 import { collectEpisodes, readEpisodes } from './episodes.ts';
 import { evaluatePolicy, evaluationId } from './evaluate-policy.ts';
-import { placeFolder, registerPolicy } from './policies.ts';
+import { exportWhole, placeFolder, registerPolicy } from './policies.ts';
 import type { RunContext } from './run-context.ts';
 import { chosenTasks } from './tasks.ts';
 
@@ -30,8 +31,16 @@ export async function runRlStage(context: RunContext, rounds: number): Promise<v
     await runRound(context, plan, rounds);
     context.checkStop('round');
   }
-  if (rounds > 0 && !context.events('checkpoint-chosen').some((event) => event.stage === 'rl'))
-    await choose(context, rounds);
+  if (rounds > 0 && !chosenSince(context)) await choose(context, rounds);
+}
+
+/** Whether the choice took all finished rounds into account: further rounds are chosen among anew. */
+function chosenSince(context: RunContext): boolean {
+  const last = (wanted: (event: JournalEvent) => boolean) => context.lines.findLastIndex(({ event }) => wanted(event));
+  return (
+    last((event) => event.type === 'checkpoint-chosen' && event.stage === 'rl') >
+    last((event) => event.type === 'round-finished')
+  );
 }
 
 /** RL without a fine-tuning stage starts from the base planner as version 1. */
@@ -40,7 +49,7 @@ async function startFromBase(context: RunContext): Promise<void> {
     throw new TrainingError(
       'reinforcement learning from a freshly initialised planner cannot work: run the sft stage first',
     );
-  await placeFolder(context.policyFolder(0), context.policyFolder(1));
+  await placeFolder(context.policyFolder(0), context.policyFolder(1), 'the base planner as policy v1');
   await registerPolicy(context, { version: 1, parent: 0, stage: 'base', round: 0, step: 0, validation: null });
 }
 
@@ -108,7 +117,7 @@ async function runRound(context: RunContext, plan: RoundPlan, rounds: number): P
     });
   }
 
-  const episodes = await collectRound(context, name, plan, rounds);
+  const { episodes } = await collectRound(context, name, plan, rounds);
   const collected = performance.now();
   await context.journal({
     type: 'round-collected',
@@ -122,7 +131,8 @@ async function runRound(context: RunContext, plan: RoundPlan, rounds: number): P
     round,
     policyVersion,
     plan,
-    episodes,
+    // Earlier tries too: every call gets a status.
+    episodes: [...(await readEpisodes(context, name)).values()],
     calls: await callsOf(context, name),
     renderPrompt: text.renderPrompt,
     config: config.rl,
@@ -144,7 +154,7 @@ async function runRound(context: RunContext, plan: RoundPlan, rounds: number): P
     round,
     policyVersion,
     episodes: episodes.length,
-    invalid: built.invalid,
+    invalid: episodes.filter((episode) => !episode.valid).length,
     successes: built.successes,
     meanReward: built.meanReward,
     groupsWithSignal: built.groupsWithSignal,
@@ -188,7 +198,12 @@ async function runRound(context: RunContext, plan: RoundPlan, rounds: number): P
   await rm(join(context.policyFolder(round), 'optimizer'), { recursive: true, force: true });
 }
 
-function collectRound(context: RunContext, section: string, plan: RoundPlan, rounds: number): Promise<EpisodeRecord[]> {
+function collectRound(
+  context: RunContext,
+  section: string,
+  plan: RoundPlan,
+  rounds: number,
+): ReturnType<typeof collectEpisodes> {
   return collectEpisodes(context, {
     section,
     keys: rolloutJobs(plan, context.store.info.id),
@@ -289,8 +304,7 @@ async function update(
     }
     await section.replaceLines('steps.jsonl', steps);
     await section.replaceLines('scores.jsonl', scores);
-    await trainer.exportCheckpoint(target);
-    await trainer.saveOptimizer(join(target, 'optimizer'));
+    await exportWhole(trainer, target, `the policy of round ${round}`);
     return batches.length;
   } finally {
     await trainer.close();

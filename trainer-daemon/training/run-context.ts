@@ -12,6 +12,7 @@ import { createUpstream, PolicyGate } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
 import type { RunStore } from '../store/contract.ts';
 import { type StopControl, TrainingError } from './contract.ts';
+import { eventsOf, policiesOf } from './history.ts';
 
 /** Thrown to leave the stages when the run was asked to stop; the run can be resumed. */
 export class Stopped extends Error {
@@ -42,7 +43,8 @@ export class RunContext {
   readonly configFolder: string;
   readonly adapter: LoadedAdapter;
   readonly proxy: RecordingProxy;
-  private readonly lines: JournalLine[];
+  /** The journal, kept up to date. */
+  readonly lines: JournalLine[];
   private readonly stop: StopControl;
   private readonly abort = new AbortController();
   private readonly onEvent?: (event: RunEvent) => void;
@@ -104,9 +106,7 @@ export class RunContext {
 
   /** Journal events of one type, oldest first. */
   events<T extends JournalEvent['type']>(type: T): Extract<JournalEvent, { type: T }>[] {
-    return this.lines
-      .map((line) => line.event)
-      .filter((event): event is Extract<JournalEvent, { type: T }> => event.type === type);
+    return eventsOf(this.lines, type);
   }
 
   path(...parts: string[]): string {
@@ -119,11 +119,7 @@ export class RunContext {
 
   /** Policies whose creation is in the journal and whose folder is there, by version. */
   policies(): PolicyRecord[] {
-    const byVersion = new Map<number, PolicyRecord>();
-    for (const { policy } of this.events('policy-created')) {
-      if (existsSync(join(this.policyFolder(policy.version), 'config.json'))) byVersion.set(policy.version, policy);
-    }
-    return [...byVersion.values()].sort((a, b) => a.version - b.version);
+    return policiesOf(this.lines).filter(({ version }) => existsSync(join(this.policyFolder(version), 'config.json')));
   }
 
   /** The run's files as a reader sees them, up to date with what was written. */

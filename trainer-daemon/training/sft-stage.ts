@@ -12,7 +12,7 @@ import { callsOf, openPlannerText } from './calls.ts';
 import { TrainingError } from './contract.ts';
 import { readEpisodes } from './episodes.ts';
 import { evaluatePolicy } from './evaluate-policy.ts';
-import { placeFolder, registerPolicy } from './policies.ts';
+import { exportWhole, placeFolder, registerPolicy } from './policies.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Folder of checkpoint k in the run directory. */
@@ -109,8 +109,7 @@ async function takeSteps(context: RunContext, targets: SftTarget[]): Promise<Map
       });
       const number = points.indexOf(step) + 1;
       if (number > 0) {
-        await trainer.exportCheckpoint(folder(number));
-        await trainer.saveOptimizer(join(folder(number), 'optimizer'));
+        await exportWhole(trainer, folder(number), `checkpoint ${number} of the fine-tuning`);
         await context.journal({
           type: 'checkpoint',
           stage: 'sft',
@@ -156,7 +155,7 @@ async function choose(context: RunContext, points: Map<number, number>): Promise
     episodes: chosen.episodes,
   });
   const from = context.path(checkpointPath(chosen.number));
-  await placeFolder(from, context.policyFolder(1));
+  await placeFolder(from, context.policyFolder(1), 'the chosen checkpoint as policy v1');
   // RL starts with fresh moments.
   await rm(join(context.policyFolder(1), 'optimizer'), { recursive: true, force: true });
   await registerPolicy(context, {

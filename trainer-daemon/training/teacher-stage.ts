@@ -1,6 +1,8 @@
 /** Teacher episodes: collected through the same proxy and records as any other. */
+import type { TrainingConfig } from '../../protocol/config.ts';
 import type { Upstream } from '../proxy/contract.ts';
 import { createUpstream } from '../proxy/index.ts';
+import type { LoadedAdapter } from '../rollouts/contract.ts';
 import { startScriptedTeacher } from '../rollouts/index.ts';
 import { teacherJobs } from '../sft/jobs.ts';
 import { TrainingError } from './contract.ts';
@@ -10,6 +12,7 @@ import { chosenTasks } from './tasks.ts';
 
 export async function runTeacherStage(context: RunContext): Promise<void> {
   const { config } = context;
+  checkTeacher(config, context.adapter);
   const keys = teacherJobs({
     run: context.store.info.id,
     tasks: await chosenTasks(context),
@@ -19,7 +22,7 @@ export async function runTeacherStage(context: RunContext): Promise<void> {
   });
   let close: (() => Promise<void>) | undefined;
   try {
-    const episodes = await collectEpisodes(context, {
+    const { episodes } = await collectEpisodes(context, {
       section: 'teacher',
       keys,
       upstream: async () => {
@@ -41,15 +44,19 @@ export async function runTeacherStage(context: RunContext): Promise<void> {
   }
 }
 
-async function startTeacher(context: RunContext): Promise<{ upstream: Upstream; close: () => Promise<void> }> {
-  const { teacher } = context.config;
-  if (teacher.upstream === 'scripted') {
-    if (!context.adapter.hasScriptedTeacher)
-      throw new TrainingError(
-        `teacher.upstream is "scripted", but the adapter "${context.adapter.name}" ships no scripted teacher; name a served model with teacher.upstream, url and model`,
-      );
-    return startScriptedTeacher(context.adapter);
-  }
+/** @throws TrainingError when the teacher that the config names cannot be had. */
+export function checkTeacher(
+  { teacher }: TrainingConfig,
+  adapter: Pick<LoadedAdapter, 'name' | 'hasScriptedTeacher'>,
+): void {
+  if (teacher.upstream !== 'scripted') servedTeacher(teacher);
+  else if (!adapter.hasScriptedTeacher)
+    throw new TrainingError(
+      `teacher.upstream is "scripted", but the adapter "${adapter.name}" ships no scripted teacher; name a served model with teacher.upstream, url and model`,
+    );
+}
+
+function servedTeacher(teacher: TrainingConfig['teacher']): { apiKey: string | null; url: string; model: string } {
   const apiKey = teacher.apiKeyEnvironment === null ? null : process.env[teacher.apiKeyEnvironment];
   if (apiKey === undefined)
     throw new TrainingError(
@@ -57,10 +64,19 @@ async function startTeacher(context: RunContext): Promise<{ upstream: Upstream; 
     );
   if (teacher.url === null || teacher.model === null)
     throw new TrainingError('teacher.url and teacher.model are required for a served teacher');
+  return { apiKey, url: teacher.url, model: teacher.model };
+}
+
+async function startTeacher(context: RunContext): Promise<{ upstream: Upstream; close: () => Promise<void> }> {
+  const { teacher } = context.config;
+  if (teacher.upstream === 'scripted') {
+    return startScriptedTeacher(context.adapter);
+  }
+  const { apiKey, url, model } = servedTeacher(teacher);
   const upstream = createUpstream({
     kind: teacher.upstream,
-    url: teacher.url,
-    model: teacher.model,
+    url,
+    model,
     apiKey,
     policyVersion: () => null,
   });

@@ -68,7 +68,7 @@ const file = () => join(folder, 'a.training.yaml');
 
 describe('train', () => {
   it('hands over the config, its folder and the choices, and prints the table', async () => {
-    expect(await command([file(), '--run', join(folder, 'r'), '--stages', 'rl,teacher', '--rounds', '2'])).toBe(0);
+    expect(await command([file(), '--run', join(folder, 'r'), '--stages', 'teacher,rl', '--rounds', '2'])).toBe(0);
     expect(seen[0]).toMatchObject({
       configFolder: folder,
       runDirectory: join(folder, 'r'),
@@ -89,6 +89,12 @@ describe('train', () => {
 
   it.each([
     [['--stages', 'teacher,rll'], '"rll" is no stage; did you mean "rl"?'],
+    [['--stages', 'rl,teacher'], 'stages run in the order teacher, sft, rl, evaluate; write teacher,rl'],
+    [['--stages', 'teacher,teacher'], 'the stage "teacher" is named twice'],
+    [['--stages', ''], '"" is no stage; stages are teacher, sft, rl, evaluate'],
+    [['--rounds', '1e9'], '"1e9" is not a whole number'],
+    [['--rounds', 'NaN'], '"NaN" is not a whole number'],
+    [['--rounds', '999999999'], 'at most 100000 rounds, not 999999999'],
     [['--rounds', '1.5'], '"1.5" is not a whole number, 0 or more'],
     [['--rounds', '-1'], '"-1" is not a whole number'],
     [['--resume', 'x'], 'give a config or --resume, not both'],
@@ -164,7 +170,14 @@ describe('train', () => {
   it('prints JSON Lines with --json', async () => {
     expect(await command([file(), '--json'])).toBe(0);
     expect(terminal.output.map((line) => JSON.parse(line))).toEqual([
-      { kind: 'result', state: 'finished', directory: join(folder, 'runs', 'x'), table: { rows: [] } },
+      {
+        kind: 'result',
+        state: 'finished',
+        alreadyFinished: false,
+        directory: join(folder, 'runs', 'x'),
+        table: { rows: [] },
+        warnings: [],
+      },
     ]);
   });
 });

@@ -34,7 +34,7 @@ export const beside = (object: string, side: 'left' | 'right', target: string): 
 export const OPEN: GoalStep = { kind: 'open', target: DRAWER };
 export const CLOSE: GoalStep = { kind: 'close', target: DRAWER };
 
-const goal = (instruction: string, ...steps: GoalStep[]): Goal => ({ instruction, goal: steps });
+export const goal = (instruction: string, ...steps: GoalStep[]): Goal => ({ instruction, goal: steps });
 
 /** A goal whose object lies hidden in the closed drawer. */
 const fetch = (instruction: string, step: GoalStep): Goal => ({ instruction, goal: [step], plan: [OPEN, step] });
@@ -43,7 +43,8 @@ const BOWL_PLATE: [string, string] = ['black_bowl', 'plate'];
 const CUBE_CAN: [string, string] = ['red_cube', 'green_can'];
 const CUBES: [string, string] = ['red_cube', 'blue_cube'];
 
-const task = (own: Goal, other: Goal, swap: [string, string][], drawer?: 'open'): TaskSpec => ({
+/** A task of the kitchen scene. */
+export const kitchen = (own: Goal, other: Goal, swap: [string, string][], drawer?: 'open'): TaskSpec => ({
   ...own,
   scene: KITCHEN,
   places: KITCHEN_PLACES,
@@ -53,48 +54,50 @@ const task = (own: Goal, other: Goal, swap: [string, string][], drawer?: 'open')
 });
 
 export const GOAL: TaskSpec[] = [
-  task(goal('open the drawer', OPEN), goal('put the blue cube on the cabinet', on('blue cube', 'cabinet')), [
+  kitchen(goal('open the drawer', OPEN), goal('put the blue cube on the cabinet', on('blue cube', 'cabinet')), [
     BOWL_PLATE,
     CUBE_CAN,
   ]),
-  task(
+  kitchen(
     goal('close the drawer', CLOSE),
     goal('put the red cube in the drawer', inside('red cube', 'drawer')),
     [BOWL_PLATE, CUBES],
     'open',
   ),
-  task(
+  kitchen(
     goal('put the black bowl on the plate', on('black bowl', 'plate')),
     goal('put the red cube on the plate', on('red cube', 'plate')),
     [BOWL_PLATE],
   ),
-  task(
+  kitchen(
     goal('put the green can on the plate', on('green can', 'plate')),
     goal('put the blue cube on the plate', on('blue cube', 'plate')),
     [CUBE_CAN],
   ),
-  task(
+  kitchen(
     goal('put the red cube in the black bowl', inside('red cube', 'black bowl')),
     goal('put the blue cube in the black bowl', inside('blue cube', 'black bowl')),
     [BOWL_PLATE, CUBES],
   ),
-  task(goal('put the red cube on the cabinet', on('red cube', 'cabinet')), goal('open the drawer', OPEN), [CUBE_CAN]),
-  task(
+  kitchen(goal('put the red cube on the cabinet', on('red cube', 'cabinet')), goal('open the drawer', OPEN), [
+    CUBE_CAN,
+  ]),
+  kitchen(
     goal('put the blue cube on the red cube', on('blue cube', 'red cube')),
     goal('put the red cube on the blue cube', on('red cube', 'blue cube')),
     [CUBE_CAN],
   ),
-  task(
+  kitchen(
     goal('put the green can to the left of the plate', beside('green can', 'left', 'plate')),
     goal('put the blue cube to the left of the black bowl', beside('blue cube', 'left', 'black bowl')),
     [CUBE_CAN],
   ),
-  task(
+  kitchen(
     goal('open the drawer and put the blue cube inside', OPEN, inside('blue cube', 'drawer')),
     goal('open the drawer and put the red cube inside', OPEN, inside('red cube', 'drawer')),
     [CUBES],
   ),
-  task(
+  kitchen(
     fetch('take the yellow cube out of the drawer and put it on the plate', on('yellow cube', 'plate')),
     fetch('take the yellow cube out of the drawer and put it in the black bowl', inside('yellow cube', 'black bowl')),
     [BOWL_PLATE],

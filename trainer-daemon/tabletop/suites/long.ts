@@ -1,11 +1,9 @@
 /** `tabletop_long`: two or three goals in one instruction. */
 import type { GoalStep } from '../types.ts';
-import { CLOSE, inside, KITCHEN_PLACES, OPEN, on } from './goal.ts';
+import { CLOSE, goal, inside, kitchen, OPEN, on } from './goal.ts';
 import { shelve } from './object.ts';
-import { KITCHEN, PANTRY } from './scenes.ts';
+import { PANTRY } from './scenes.ts';
 import type { Goal, TaskSpec } from './spec.ts';
-
-const goal = (instruction: string, ...steps: GoalStep[]): Goal => ({ instruction, goal: steps });
 
 /** A goal that a closed drawer stands in the way of: opened first, closed at the end. */
 const throughDrawer = (instruction: string, step: GoalStep): Goal => ({
@@ -20,15 +18,6 @@ const pantry = (first: number, own: Goal, other: Goal, swap: [string, string][])
   places: shelve(PANTRY, first),
   swap,
   other,
-});
-
-const kitchen = (own: Goal, other: Goal, swap: [string, string][], drawer?: 'open'): TaskSpec => ({
-  ...own,
-  scene: KITCHEN,
-  places: KITCHEN_PLACES,
-  swap,
-  other,
-  ...(drawer && { drawer }),
 });
 
 const inBasket = (...items: string[]): GoalStep[] => items.map((item) => inside(item, 'basket'));

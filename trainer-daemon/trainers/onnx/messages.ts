@@ -16,7 +16,8 @@ export type Reply =
   | { kind: 'refused'; message: string }
   | { kind: 'progress'; id: number; done: number; total: number }
   | { kind: 'result'; id: number; result: unknown; stepsTaken: number }
-  | { kind: 'error'; id: number; message: string };
+  /** `code` is that of a file system's error, where one is behind it. */
+  | { kind: 'error'; id: number; message: string; code?: string };
 
 /** Result of a method as it is sent. */
 export type ResultOf<M extends Method> = Awaited<ReturnType<Trainer[M]>>;

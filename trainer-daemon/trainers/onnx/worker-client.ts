@@ -129,7 +129,9 @@ class WorkerTrainer implements Trainer {
     // An idle trainer does not keep the process alive.
     if (this.pending.size === 0) this.worker.unref();
     if (reply.kind === 'error' || reply.kind === 'refused') {
-      waiting.reject(new TrainerError(reply.message));
+      const code = reply.kind === 'error' ? reply.code : undefined;
+      const cause = code === undefined ? undefined : Object.assign(new Error(reply.message), { code });
+      waiting.reject(new TrainerError(reply.message, { cause }));
       return;
     }
     this.steps = reply.stepsTaken;

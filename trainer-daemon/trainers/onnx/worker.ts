@@ -14,6 +14,11 @@ import { openOnnxTrainer } from './trainer.ts';
 const port = parentPort;
 if (port === null) throw new Error('trainer-worker runs as a worker thread only');
 const send = (reply: Reply) => port.postMessage(reply);
+/** Errors lose their causes between threads. */
+const codeOf = (error: unknown): string | undefined => {
+  if (!(error instanceof Error)) return undefined;
+  return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause);
+};
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 try {
@@ -23,7 +28,7 @@ try {
       const result = await serve(trainer, request);
       send({ kind: 'result', id: request.id, result, stepsTaken: trainer.stepsTaken });
     } catch (error) {
-      send({ kind: 'error', id: request.id, message: messageOf(error) });
+      send({ kind: 'error', id: request.id, message: messageOf(error), code: codeOf(error) });
     }
     if (request.method === 'close') port.close();
   });

@@ -24,7 +24,13 @@ describe('chooseCheckpoint', () => {
     expect(chooseCheckpoint([whole, { number: 2, step: 2, successes: 29, episodes: 40 }]).number).toBe(2);
     // 3/5 and 30/50 are the same rate: the earlier one.
     expect(chooseCheckpoint([{ number: 2, step: 2, successes: 3, episodes: 5 }, whole]).number).toBe(1);
-    expect(chooseCheckpoint([{ number: 2, step: 2, successes: 0, episodes: 0 }, whole]).number).toBe(1);
+  });
+
+  it('never takes a checkpoint of which nothing is known', () => {
+    const unknown = { number: 1, step: 1, successes: 0, episodes: 0 };
+    const unsolved = { number: 2, step: 2, successes: 0, episodes: 50 };
+    expect(chooseCheckpoint([unknown, unsolved]).number).toBe(2);
+    expect(() => chooseCheckpoint([unknown])).toThrow(/none has a valid validation episode/);
     expect(() => chooseCheckpoint([])).toThrow(/no checkpoint/);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../../../protocol/config.ts';
 import { episodeId } from '../../../../protocol/ids.ts';
-import { evaluationJobs } from '../../../../trainer-daemon/evaluation/jobs.ts';
+import { evaluationJobs, evaluationStates } from '../../../../trainer-daemon/evaluation/jobs.ts';
 
 describe('evaluationJobs', () => {
   it("lists the paper's 800 episodes: 80 tasks on ten states", () => {
@@ -37,5 +38,22 @@ describe('evaluationJobs', () => {
       'a/0:46:1',
       'b/0:46:1',
     ]);
+  });
+});
+
+describe('evaluationStates', () => {
+  it('takes the states of the split named, or those listed', () => {
+    const config = (evaluation: object) =>
+      configSchema.parse({
+        version: 1,
+        name: 'x',
+        harness: { adapter: 'a', suites: ['s'] },
+        splits: { evaluation: '1-3', validation: [45, 47] },
+        evaluation,
+      });
+    expect(evaluationStates(config({}), 'evaluation')).toEqual([1, 2, 3]);
+    expect(evaluationStates(config({}), 'validation')).toEqual([45, 47]);
+    expect(evaluationStates(config({ states: '7-8' }), 'evaluation')).toEqual([7, 8]);
+    expect(evaluationStates(config({ selectionStates: 'validation', states: 2 }), 'validation')).toEqual([45, 47]);
   });
 });

@@ -1,9 +1,14 @@
 /** A recorded round for the tests of this folder: episodes and calls as a run directory gives them. */
 import { configSchema, type TrainingConfig } from '../../../../protocol/config.ts';
 import { callId, episodeId } from '../../../../protocol/ids.ts';
-import { type EpisodeRecord, episodeSchema, type ResolvedCall, type RoundPlan } from '../../../../protocol/records.ts';
+import {
+  type EpisodeRecord,
+  episodeSchema,
+  type ResolvedCall,
+  type RoundPlan,
+  type SampleCall,
+} from '../../../../protocol/records.ts';
 import { type BuildSamplesInput, type BuiltRound, buildSamples } from '../../../../trainer-daemon/samples/build.ts';
-import type { SampleCall } from '../../../../trainer-daemon/samples/record.ts';
 
 export const RUN = 'cafecafe';
 export const PLAN: RoundPlan = {

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callId, episodeId } from '../../../../protocol/ids.ts';
 import { Random } from '../../../../protocol/random.ts';
-import { type EpisodeRecord, episodeSchema, type ResolvedCall, targetSchema } from '../../../../protocol/records.ts';
 import {
-  type BuildTargetsInput,
-  buildTargets,
-  DROPPED,
+  type EpisodeRecord,
+  episodeSchema,
+  type ResolvedCall,
   type SampleCall,
-} from '../../../../trainer-daemon/sft/targets.ts';
+  targetSchema,
+} from '../../../../protocol/records.ts';
+import { type BuildTargetsInput, buildTargets, DROPPED } from '../../../../trainer-daemon/sft/targets.ts';
 
 function episode(fields: Partial<EpisodeRecord> = {}): EpisodeRecord {
   const { task = 's/0', init = 11, attempt = 0, tryNumber = 0 } = fields;
