@@ -137,7 +137,8 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
   const { completion, malformed } = completionOf(collector);
   const { messages, tools, ...other } = setup.request;
   const notes = [failure?.message, malformed, ...(completion?.notes ?? [])].filter((note) => note !== undefined);
-  const untrainable = status === 'complete' && completion ? captureProblem(completion, upstream.client) : null;
+  const untrainable =
+    status === 'complete' && completion ? (dialect.untrainable ?? captureProblem(completion, upstream.client)) : null;
   const call: ResolvedCall = {
     id: setup.id,
     episode: opening.id,

@@ -9,18 +9,14 @@ import * as http from 'node:http';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { inUrl, listen } from '../listening.ts';
+import { refuse, sendError, sendJson } from './answers.ts';
 import { apiError } from './api-error.ts';
 import { closedError } from './call.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordingProxy } from './contract.ts';
-import { parseBody } from './dialects/body.ts';
+import { parseBody, readBody } from './dialects/body.ts';
 import { chatDialect } from './dialects/chat.ts';
-import {
-  type Dialect,
-  type ErrorReply,
-  RefusedRequest,
-  type ReplyContext,
-  type Translation,
-} from './dialects/contract.ts';
+import { type Dialect, RefusedRequest, type ReplyContext, type Translation } from './dialects/contract.ts';
+import { countTokens } from './dialects/count-tokens.ts';
 import { dialectOf, keysIn, MODELS, modelsReply, SERVED } from './dialects/index.ts';
 import { DialectMemory } from './dialects/memory.ts';
 import { OpenEpisode } from './episode.ts';
@@ -151,7 +147,7 @@ class ProxyServer implements RecordingProxy {
         dialect.error(apiError(404, 'model_not_found', `there is no such model here, only ${model}`)),
       );
     }
-    const served = dialect.paths.includes(route);
+    const served = dialect.paths.includes(route) || dialect.count?.path === route;
     if (!served && !isModels)
       return refuse(
         request,
@@ -175,20 +171,25 @@ class ProxyServer implements RecordingProxy {
     response: http.ServerResponse,
   ): Promise<void> {
     episode.touch();
-    const bytes = await this.readRequest(episode, dialect, request, response);
-    if (bytes === undefined) return;
+    const memory = this.memoryOf(episode);
+    const { upstream } = episode.opening;
+    const translating = { toolCalls: memory.toolCalls, templateArguments: upstream.capturesTokens };
+    let bytes: Buffer | undefined;
     let body: unknown;
     let translation: Translation;
-    const memory = this.memoryOf(episode);
     try {
+      bytes = await readBody(request, this.bodyLimit, () => episode.touch());
+      if (bytes === undefined) return;
       body = parseBody(bytes);
-      translation = dialect.toChat(body, {
-        toolCalls: memory.toolCalls,
-        templateArguments: episode.opening.upstream.capturesTokens,
-      });
+      if (route === dialect.count?.path) {
+        const { chat } = dialect.count.toChat(body, translating);
+        return sendJson(response, 200, dialect.count.reply(await countTokens(chat, upstream)));
+      }
+      translation = dialect.toChat(body, translating);
     } catch (error) {
-      if (error instanceof RefusedRequest) return sendError(response, dialect.error(error.error));
-      throw error;
+      if (!(error instanceof RefusedRequest)) throw error;
+      const answer = dialect.error(error.error);
+      return request.complete ? sendError(response, answer) : refuse(request, response, answer);
     }
     const context: ReplyContext = {
       replyId: memory.nextReplyId(episode.id),
@@ -210,7 +211,7 @@ class ProxyServer implements RecordingProxy {
     const answer = await episode.answer(
       {
         request: translation.chat,
-        inDialect: { dialect, context, untranslated: memory.firstSeen(translation.untranslated, this.onNotice) },
+        inDialect: { dialect, context, untranslated: memory.forRecord(translation.untranslated, this.onNotice) },
         bodyHash: createHash('sha256').update(`${route}\n`).update(bytes).digest('hex'),
         idempotencyKey: single(request.headers['idempotency-key']),
         marked: Number(single(request.headers['x-stainless-retry-count']) ?? 0) > 0,
@@ -241,47 +242,6 @@ class ProxyServer implements RecordingProxy {
     } else {
       sendJson(response, 200, answer.reply.json);
     }
-  }
-
-  /** @returns undefined when the client was refused or hung up. */
-  private async readRequest(
-    episode: OpenEpisode,
-    dialect: Dialect,
-    request: http.IncomingMessage,
-    response: http.ServerResponse,
-  ): Promise<Buffer | undefined> {
-    const tooLarge = dialect.error(
-      apiError(413, 'request_too_large', `the request is larger than ${this.bodyLimit} bytes`),
-    );
-    const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') {
-      refuse(
-        request,
-        response,
-        dialect.error(apiError(415, 'encoding_not_supported', `send the body without ${encoding} encoding`)),
-      );
-      return undefined;
-    }
-    if (Number(request.headers['content-length'] ?? 0) > this.bodyLimit) {
-      refuse(request, response, tooLarge);
-      return undefined;
-    }
-    const parts: Buffer[] = [];
-    let size = 0;
-    try {
-      for await (const part of request as AsyncIterable<Buffer>) {
-        episode.touch();
-        size += part.length;
-        if (size > this.bodyLimit) {
-          refuse(request, response, tooLarge);
-          return undefined;
-        }
-        parts.push(part);
-      }
-    } catch {
-      return undefined;
-    }
-    return Buffer.concat(parts);
   }
 
   private memoryOf(episode: OpenEpisode): DialectMemory {
@@ -324,26 +284,4 @@ function decoded(part: string): string {
 
 function single(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
-}
-
-function sendJson(response: http.ServerResponse, status: number, body: string, headers?: Record<string, string>): void {
-  if (response.destroyed || response.writableEnded) return;
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(body);
-}
-
-function sendError(response: http.ServerResponse, error: ErrorReply): void {
-  sendJson(response, error.status, error.body, error.headers);
-}
-
-/** Answers before the body was read: the rest of it is not taken in. */
-function refuse(request: http.IncomingMessage, response: http.ServerResponse, error: ErrorReply): void {
-  sendJson(response, error.status, error.body, { ...error.headers, connection: 'close' });
-  // Gives the client time to read the refusal before the socket goes.
-  request.resume();
-  response.on('finish', () => setTimeout(() => request.socket.destroy(), 200).unref());
 }

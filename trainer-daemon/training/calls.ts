@@ -45,7 +45,8 @@ export async function openPlannerText(folder: string): Promise<PlannerText> {
     context: architecture.context,
     renderPrompt: (call) => {
       try {
-        return renderPrompt(tokenizer, { messages: call.request.messages, tools: call.request.tools });
+        const { messages, tools, other } = call.request;
+        return renderPrompt(tokenizer, { messages, tools, chat_template_kwargs: templateArguments(other) });
       } catch {
         return null;
       }
@@ -64,4 +65,12 @@ export async function openPlannerText(folder: string): Promise<PlannerText> {
       }
     },
   };
+}
+
+/** Values that the harness gave the server's template (`chat_template_kwargs`); they made the prompt what it is. */
+function templateArguments(other: Record<string, unknown>): Record<string, unknown> | null {
+  const values = other.chat_template_kwargs;
+  return typeof values === 'object' && values !== null && !Array.isArray(values)
+    ? (values as Record<string, unknown>)
+    : null;
 }

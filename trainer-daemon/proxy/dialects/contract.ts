@@ -4,6 +4,7 @@
  */
 import type { ResolvedCall } from '../../../protocol/records.ts';
 import { type ApiError, apiError } from '../api-error.ts';
+import type { TokenCount } from './count-tokens.ts';
 import type { Untranslated } from './request-part.ts';
 import type { ToolCallTexts } from './tool-call-texts.ts';
 
@@ -52,6 +53,15 @@ export interface Dialect {
   paths: readonly string[];
   /** Endpoint of the upstream, behind its base URL. */
   endpoint: '/chat/completions' | '/completions';
+  /** Why its calls are never trained on, where that is so. */
+  untrainable?: string;
+  /** How long a prompt is, asked without making a call. */
+  count?: {
+    path: string;
+    /** As `toChat` of the dialect, for a conversation that may end anywhere. */
+    toChat(body: unknown, context: TranslationContext): Translation;
+    reply(count: TokenCount): string;
+  };
   /**
    * @param body a parsed JSON value; left as it is.
    * @throws RefusedRequest for anything that cannot be translated without loss.

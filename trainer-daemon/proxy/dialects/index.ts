@@ -1,11 +1,12 @@
 /** Which dialect a request speaks, where its episode key is, and the answers that are no calls. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { chatDialect } from './chat.ts';
+import { completionsDialect } from './completions.ts';
 import type { Dialect } from './contract.ts';
 import { messagesDialect } from './messages/index.ts';
 import { responsesDialect } from './responses/index.ts';
 
-const DIALECTS: readonly Dialect[] = [chatDialect, responsesDialect, messagesDialect];
+const DIALECTS: readonly Dialect[] = [chatDialect, responsesDialect, messagesDialect, completionsDialect];
 
 export const MODELS = '/v1/models';
 
@@ -15,14 +16,14 @@ const EPISODE_HEADER = 'x-agentic-robo-rl-episode';
 /** The dialect that answers a path; for paths that none answers, the one whose errors the client understands. */
 export function dialectOf(path: string, headers: IncomingHttpHeaders): Dialect {
   const fallback = speaksAnthropic(headers) ? messagesDialect : chatDialect;
-  return DIALECTS.find((dialect) => dialect.paths.includes(path)) ?? fallback;
+  return DIALECTS.find(({ paths, count }) => paths.includes(path) || count?.path === path) ?? fallback;
 }
 
 function speaksAnthropic(headers: IncomingHttpHeaders): boolean {
   return headers['anthropic-version'] !== undefined;
 }
 
-export const SERVED = `POST ${DIALECTS.flatMap(({ paths }) => paths).join(', ')} and GET ${MODELS}`;
+export const SERVED = `POST ${DIALECTS.flatMap(({ paths, count }) => (count ? [...paths, count.path] : paths)).join(', ')} and GET ${MODELS}`;
 
 /** Every key that a request without one in its path carries; the first that is an episode's counts. */
 export function keysIn(headers: IncomingHttpHeaders): string[] {

@@ -16,13 +16,15 @@ export class DialectMemory {
   }
 
   /**
-   * Those of the untranslated fields that no earlier request of the episode had, for the record; null when there is
-   * none. Notable ones are told to `notice` once.
+   * The untranslated fields for the record: those at the top of the request each time, those inside of it (requests
+   * repeat what came before) when they are new to the episode. Null when there is none. Notable ones are told to
+   * `notice` once an episode.
    */
-  firstSeen({ fields, notable }: Untranslated, notice: (text: string) => void): Record<string, unknown> | null {
-    const fresh = [...fields].filter(([path]) => !this.seen.has(path));
-    if (fresh.length === 0 || this.seen.size > MOST_SEEN) return null;
+  forRecord({ fields, notable }: Untranslated, notice: (text: string) => void): Record<string, unknown> | null {
+    const fresh = [...fields].filter(([path]) => !/[.[]/.test(path) || !this.seen.has(path));
+    if (fresh.length === 0) return null;
     for (const [path] of fresh) {
+      if (this.seen.has(path) || this.seen.size >= MOST_SEEN) continue;
       this.seen.add(path);
       if (notable.has(path))
         notice(`the request's "${path}" has no counterpart at the planner's server; it is kept in the record only`);

@@ -26,3 +26,17 @@ it('gives no ids, and does not throw, for a response that the template refuses',
   expect(text.encodeResponse(answered({ toolCalls: [call] }))).toBeNull();
   expect(text.encodeResponse(answered({ toolCalls: [{ id: 'c' } as never] }))).toBeNull();
 });
+
+it('renders a prompt with the template arguments that the harness gave the server', async () => {
+  const folder = await tinyPlanner();
+  const template = `{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>{% endfor %}<|im_start|>assistant
+{% if enable_thinking is defined and not enable_thinking %}nothink{% endif %}`;
+  await writeFile(join(folder, 'chat_template.jinja'), template);
+  const text = await openPlannerText(folder);
+  const call = (other: object) =>
+    ({ request: { messages: [{ role: 'user', content: 'go' }], tools: null, other } }) as unknown as ResolvedCall;
+  const plain = text.renderPrompt(call({}))!;
+  const off = text.renderPrompt(call({ chat_template_kwargs: { enable_thinking: false } }))!;
+  expect(off.length).toBeGreaterThan(plain.length);
+  expect(text.renderPrompt(call({ chat_template_kwargs: [] }))).toEqual(plain);
+});

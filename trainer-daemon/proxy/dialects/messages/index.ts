@@ -3,13 +3,18 @@ import type { ApiError } from '../../api-error.ts';
 import { namedEvent } from '../chat-reply.ts';
 import type { Dialect } from '../contract.ts';
 import { MessageStream, reply } from './reply.ts';
-import { toChat } from './request.ts';
+import { conversationToChat, toChat } from './request.ts';
 
 export const messagesDialect: Dialect = {
   surface: 'messages',
   paths: ['/v1/messages'],
   endpoint: '/chat/completions',
   toChat,
+  count: {
+    path: '/v1/messages/count_tokens',
+    toChat: conversationToChat,
+    reply: ({ count, estimated }) => JSON.stringify({ input_tokens: count, ...(estimated ? { estimated } : {}) }),
+  },
   reply,
   stream: (context) => new MessageStream(context),
   error: (error) => ({ status: error.status, headers: { ...error.headers }, body: JSON.stringify(bodyOf(error)) }),

@@ -14,14 +14,20 @@ interface ChatTool {
 
 /** @throws RefusedRequest */
 export function toChat(body: unknown, context: TranslationContext): Translation {
-  const untranslated = new Untranslated();
-  const request = new RequestPart(body, '', untranslated);
-  const messages = [...systemMessages(request), ...messagesFrom(request, context.toolCalls)];
-  if (messages.at(-1)?.role === 'assistant')
+  const translation = conversationToChat(body, context);
+  if ((translation.chat.messages as ChatMessage[]).at(-1)?.role === 'assistant')
     throw new RefusedRequest(
       'invalid_request',
       "the last message is the assistant's: prefilling a response is not supported, end with a user message",
     );
+  return translation;
+}
+
+/** The same for a conversation that may end with any message. @throws RefusedRequest */
+export function conversationToChat(body: unknown, context: TranslationContext): Translation {
+  const untranslated = new Untranslated();
+  const request = new RequestPart(body, '', untranslated);
+  const messages = [...systemMessages(request), ...messagesFrom(request, context.toolCalls)];
   const tools = toolsOf(request);
   const stream = request.truthIfAny('stream');
   const output = outputOf(request);
