@@ -124,4 +124,12 @@ describe('a whole run', () => {
     const told = new Set(events.flatMap((event) => (event.kind === 'journal' ? [event.line.seq] : [])));
     expect([...told].sort((a, b) => a - b)).toEqual(journal.map((line) => line.seq));
   });
+
+  it('counted each unit of work under one label, so that a bar shows all of it', () => {
+    const labels = events.flatMap((event) =>
+      event.kind === 'progress' && event.tick.stage === 'sft' && event.tick.unit === 'steps' ? [event.tick.label] : [],
+    );
+    expect(labels.length).toBeGreaterThan(2);
+    expect(new Set(labels).size).toBe(1);
+  });
 });

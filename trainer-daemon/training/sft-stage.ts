@@ -103,7 +103,7 @@ async function takeSteps(context: RunContext, targets: SftTarget[]): Promise<Map
       context.progress({
         stage: 'sft',
         unit: 'steps',
-        label: `fine-tuning, loss ${result.loss.toFixed(3)}`,
+        label: 'fine-tuning',
         done: step,
         total: batches.length,
       });
