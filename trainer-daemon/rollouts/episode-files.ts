@@ -3,12 +3,12 @@
  * and, once it is over, how it ended) and `harness.log` (the end of what it printed). `check-adapter` reads the former.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { EpisodeRequest } from '../../protocol/adapter.ts';
 import type { RecordedCall } from '../proxy/contract.ts';
-import { writing } from '../store/index.ts';
+import { makeFolder, writing } from '../store/index.ts';
 import type { OutcomeInput } from './adapter-messages.ts';
 import { isInside } from './output-folder.ts';
 import type { TextTail } from './tail.ts';
@@ -52,7 +52,7 @@ export type EpisodeEnd = z.output<typeof endSchema>;
 export async function freshOutputFolder(folder: string): Promise<void> {
   await writing(folder, "the episode's output folder", async () => {
     await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   });
 }
 
@@ -75,7 +75,7 @@ function writeInto(folder: string, name: string, text: string): Promise<void> {
   const file = join(folder, name);
   return writing(file, 'the file', async () => {
     // A harness may have removed its folder.
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     await writeFile(file, text);
   });
 }

@@ -1,5 +1,5 @@
 /** Failures of the disk in words: what could not be done with which file, why, how much space is left, what to do. */
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from './contract.ts';
@@ -47,6 +47,21 @@ export async function writing<T>(path: string, what: string, work: () => Promise
   }
 }
 
+/** Creates a folder with its parents; gives the topmost one that was made. */
+export async function makeFolder(path: string): Promise<string | undefined> {
+  try {
+    return await mkdir(path, { recursive: true });
+  } catch (error) {
+    // On a disk that is mounted read-only Node says ENOENT here; the topmost missing folder alone tells the truth.
+    if (errorCode(error) === 'ENOENT') {
+      let missing = path;
+      while (dirname(missing) !== missing && !existsSync(dirname(missing))) missing = dirname(missing);
+      if (!existsSync(missing)) await mkdir(missing);
+    }
+    throw error;
+  }
+}
+
 /** Bytes that {@link checkWritable} tries to write: more than the files of an episode that must not fail unnoticed. */
 const PROBE_BYTES = 256 * 1024;
 
@@ -54,7 +69,7 @@ const PROBE_BYTES = 256 * 1024;
 export async function checkWritable(folder: string, what: string): Promise<void> {
   const probe = join(folder, `.probe.tmp-${process.pid}-0`);
   await writing(folder, what, async () => {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     try {
       await writeFile(probe, Buffer.alloc(PROBE_BYTES));
     } finally {

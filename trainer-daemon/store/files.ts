@@ -1,7 +1,7 @@
 /** Writing files so that they outlast a power cut; the few operations on the file system a test may replace. */
-import { constants, type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { constants, type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode, storeError } from './disk-trouble.ts';
+import { errorCode, makeFolder, storeError } from './disk-trouble.ts';
 
 /** An open file, as far as the store uses it. */
 export type OpenFile = Pick<FileHandle, 'read' | 'write' | 'datasync' | 'truncate' | 'stat' | 'close'>;
@@ -57,7 +57,7 @@ export async function syncDirectory(path: string): Promise<void> {
 
 /** Creates a folder with its parents, durably. */
 export async function makeDirectory(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+  const first = await makeFolder(path);
   if (first === undefined) return;
   for (let made = path; ; made = dirname(made)) {
     await syncDirectory(dirname(made));

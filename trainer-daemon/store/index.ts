@@ -1,4 +1,4 @@
 /** Writing run directories (design section 3.1). */
 export { type CallSink, type RunStore, type Section, StoreError } from './contract.ts';
-export { checkWritable, diskCode, storeError, writing } from './disk-trouble.ts';
+export { checkWritable, diskCode, makeFolder, storeError, writing } from './disk-trouble.ts';
 export { createRun, openRun, type StoreOptions } from './run-store.ts';

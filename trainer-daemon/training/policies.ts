@@ -1,6 +1,6 @@
 /** The folders under policies/: the base planner, and checkpoints that became policy versions. */
 import { existsSync } from 'node:fs';
-import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { cp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Message } from '../../protocol/chat.ts';
 import { defaultPlannerInit } from '../../protocol/config.ts';
@@ -9,7 +9,7 @@ import type { PolicyRecord, ResolvedCall } from '../../protocol/records.ts';
 import { transcriptPieces } from '../planner/corpus.ts';
 import { initialisePlanner } from '../planner/initialise.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
-import { writing } from '../store/index.ts';
+import { makeFolder, writing } from '../store/index.ts';
 import type { Trainer } from '../trainers/contract.ts';
 import { TrainingError } from './contract.ts';
 import type { RunContext } from './run-context.ts';
@@ -27,7 +27,7 @@ export async function writeFolder(
   const temporary = `${folder}.partial`;
   await writing(folder, what, async () => {
     await rm(temporary, { recursive: true, force: true });
-    await mkdir(temporary, { recursive: true });
+    await makeFolder(temporary);
     try {
       await write(temporary);
       await rm(folder, { recursive: true, force: true });
