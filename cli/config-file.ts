@@ -68,8 +68,12 @@ function surroundings(folder: string): Surroundings {
   return {
     shippedAdapters: shippedAdapters(),
     kind(path) {
-      const stats = statSync(resolve(folder, path), { throwIfNoEntry: false });
-      return stats?.isDirectory() ? 'folder' : stats ? 'file' : undefined;
+      try {
+        return statSync(resolve(folder, path)).isDirectory() ? 'folder' : 'file';
+      } catch {
+        // Not there, out of reach, a loop of links, or no possible path at all.
+        return undefined;
+      }
     },
   };
 }

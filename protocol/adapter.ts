@@ -147,10 +147,9 @@ export const teacherReadySchema = z.looseObject({ url: z.url(), model: z.string(
 
 export const taskListSchema = z.record(z.string().min(1), z.array(z.string()));
 
-const stateCountSchema = z.number().int().positive();
+const STATE_COUNTS = 'must be a whole number, 1 or more, or one for each suite: { suite: number }';
+const stateCountSchema = z.number({ error: STATE_COUNTS }).int(STATE_COUNTS).positive(STATE_COUNTS);
 /** Absent where the adapter says nothing of states. */
 export const stateCountsSchema = z
-  .union([stateCountSchema, z.record(z.string().min(1), stateCountSchema)], {
-    error: 'must be a whole number, 1 or more, or one for each suite: { suite: number }',
-  })
+  .union([stateCountSchema, z.record(z.string().min(1), stateCountSchema)], { error: STATE_COUNTS })
   .optional();

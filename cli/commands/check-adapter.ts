@@ -1,6 +1,7 @@
 /** `check-adapter ADAPTER OUTPUT_DIR...`: what an adapter makes of episodes that have been played already. */
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+import type { StateCounts, TaskList } from '../../protocol/adapter.ts';
 import { SUCCESS_REWARD } from '../../protocol/outcome.ts';
 import type { CheckedOutput } from '../../trainer-daemon/rollouts/index.ts';
 import { CommandError, EXIT } from '../exit.ts';
@@ -26,11 +27,13 @@ export function checkAdapterCommand(terminal: Terminal): Command {
       });
       try {
         const tasks = await adapter.tasks();
+        const states = await adapter.states();
         const checked = await checkAdapter(
           adapter,
           outputs.map((output) => resolve(output)),
         );
-        const remarks = checked.map((one) => one.problem ?? remark(one, tasks));
+        const remarks = checked.map((one) => one.problem ?? remark(one, tasks, states));
+        const doubtful = checked.filter((one) => one.warnings.length > 0).length;
         const failed = checked.some((one) => one.problem !== null);
         if (failed) terminal.exitCode = EXIT.failed;
         if (options.json) {
@@ -39,7 +42,7 @@ export function checkAdapterCommand(terminal: Terminal): Command {
             JSON.stringify(
               {
                 ok: !failed,
-                adapter: { name, file, sha256, hasScriptedTeacher, tasks },
+                adapter: { name, file, sha256, hasScriptedTeacher, tasks, states: states ?? null },
                 outputs: checked.map((one, i) => ({ ...one, remark: one.problem === null ? remarks[i] : null })),
               },
               null,
@@ -52,8 +55,11 @@ export function checkAdapterCommand(terminal: Terminal): Command {
         terminal.out(`adapter ${terminal.paint.bold(adapter.name)} in ${adapter.file}`);
         const listed = suites.length > 0 ? `suites and their tasks: ${suites.join(', ')}` : 'it lists no suites';
         terminal.out(wrap(listed, terminal.columns));
+        if (states !== undefined) terminal.out(wrap(statesLine(states), terminal.columns));
         terminal.out(adapter.hasScriptedTeacher ? 'it ships a scripted teacher' : 'it ships no scripted teacher');
         if (checked.length > 0) terminal.out(outcomeTable(terminal, outputs, checked, remarks));
+        if (doubtful > 0)
+          terminal.out(terminal.paint.yellow(`${plural(doubtful, 'output folder')} with a warning about the harness`));
         terminal.out(
           failed
             ? terminal.paint.red(
@@ -67,8 +73,15 @@ export function checkAdapterCommand(terminal: Terminal): Command {
     });
 }
 
+function statesLine(states: StateCounts): string {
+  if (typeof states === 'number') return `${plural(states, 'initial state')} a task`;
+  return `initial states a task: ${Object.entries(states)
+    .map(([suite, count]) => `${count} in ${suite}`)
+    .join(', ')}`;
+}
+
 /** What is worth a second look though nothing is wrong. */
-function remark(checked: CheckedOutput, tasks: Record<string, string[]>): string {
+function remark(checked: CheckedOutput, tasks: TaskList, states: StateCounts | undefined): string {
   const { outcome, known } = checked;
   if (!outcome) return '';
   const remarks: string[] = [];
@@ -78,6 +91,9 @@ function remark(checked: CheckedOutput, tasks: Record<string, string[]>): string
     const instructions = tasks[outcome.task.slice(0, slash)];
     if (Object.keys(tasks).length > 0 && instructions?.[Number(outcome.task.slice(slash + 1))] === undefined)
       remarks.push(`the adapter lists no task ${outcome.task}`);
+    const count = typeof states === 'number' ? states : states?.[outcome.task.slice(0, slash)];
+    if (count !== undefined && outcome.init >= count)
+      remarks.push(`the adapter has ${plural(count, 'initial state')}, so none numbered ${outcome.init}`);
   }
   if (!outcome.valid)
     remarks.push(outcome.invalidReason ? `invalid: ${outcome.invalidReason}` : 'invalid without a reason');
@@ -100,7 +116,10 @@ function outcomeTable(terminal: Terminal, outputs: string[], checked: CheckedOut
     ],
     checked.map((one, i) => {
       const outcome = one.outcome;
-      const text = one.problem !== null ? `PROBLEM: ${remarks[i]}` : remarks[i];
+      const text = [one.problem !== null ? `PROBLEM: ${remarks[i]}` : remarks[i]]
+        .concat(one.warnings.map((warning) => `WARNING: ${warning}`))
+        .filter((part) => part !== '')
+        .join('; ');
       return outcome
         ? [
             outputs[i],

@@ -24,8 +24,9 @@ export function evaluateCommand(terminal: Terminal, load: () => Promise<Training
     .option('--run <dir>', 'with a config: where to write (default: runs/<name>-<UTC time>)')
     .option('--json', 'JSON Lines: every event, then the result')
     .action(async (named: string, options: EvaluateArguments) => {
-      if (isFile(named)) {
-        const checked = await soundConfig(terminal, named, options.checkpoint === undefined);
+      if (namesConfig(named)) {
+        const looks = { checkpoint: options.checkpoint === undefined, json: options.json };
+        const checked = await soundConfig(terminal, named, looks);
         const { config, folder } = checked;
         if (options.checkpoint !== undefined) {
           if (!existsSync(resolve(options.checkpoint, 'config.json')))
@@ -56,6 +57,11 @@ export function evaluateCommand(terminal: Terminal, load: () => Promise<Training
     });
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** Runs are folders; whatever else is there, or looks like a config's name, is taken for one. */
+function namesConfig(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory();
+  } catch {
+    return /\.(ya?ml|json)$/i.test(path);
+  }
 }

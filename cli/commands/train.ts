@@ -68,12 +68,13 @@ export function trainCommand(terminal: Terminal, load: () => Promise<TrainingRoo
         return;
       }
       if (file === undefined) throw new CommandError('name a training config, or a run with --resume');
-      const checked = await soundConfig(terminal, file);
+      const checked = await soundConfig(terminal, file, { checkpoint: true, json: options.json });
       const { config, folder } = checked;
       const room = withPlaces(terminal, await load(), checked);
       if (options.dryRun) {
         if (options.rounds !== undefined) config.rl.rounds = options.rounds;
-        showForecast(terminal, await beforeStart(room.planRun(config, folder, options.stages)), options);
+        const forecast = beforeStart(terminal, room.planRun(config, folder, options.stages), options.json);
+        showForecast(terminal, await forecast, options);
         return;
       }
       await runTraining(
@@ -93,22 +94,44 @@ export interface SoundConfig extends ConfigFile {
   config: TrainingConfig;
 }
 
-/**
- * A config without errors in itself and in the files it names.
- * @param checkpoint whether the files of `planner.checkpoint` are looked at as well.
- * @throws CommandError after printing what is wrong.
- */
-export async function soundConfig(terminal: Terminal, name: string, checkpoint = true): Promise<SoundConfig> {
-  const file = readConfigFile(name);
-  const findings = [...file.findings, ...(checkpoint ? await checkpointFindings(file) : [])];
-  for (const finding of findings)
-    if (finding.severity !== 'hint') terminal.err(findingLine(finding, terminal.paintErr));
-  if (!file.config || hasErrors(findings)) throw refusal(name, findings);
-  return { ...file, config: file.config, findings };
+/** A config with errors: each is on the terminal already, at its place in the file. */
+class RefusedConfig extends CommandError {
+  readonly findings: Finding[];
+
+  constructor(file: string, findings: Finding[]) {
+    super(`${file} has ${countFindings(findings)}; nothing was started`);
+    this.findings = findings;
+  }
 }
 
-function refusal(file: string, findings: Finding[]): CommandError {
-  return new CommandError(`${file} has ${countFindings(findings)}; nothing was started`);
+/** What `--json` prints of an error. */
+function errorLine(error: Error): string {
+  return JSON.stringify({
+    kind: 'error',
+    message: error.message,
+    ...(error instanceof RunFailed && { directory: error.directory }),
+    ...(error instanceof RefusedConfig && { findings: error.findings }),
+  });
+}
+
+/**
+ * A config without errors in itself and in the files it names.
+ * @param looks `checkpoint`: whether the files of `planner.checkpoint` are looked at as well.
+ * @throws CommandError after printing what is wrong.
+ */
+export async function soundConfig(
+  terminal: Terminal,
+  name: string,
+  looks: { checkpoint: boolean; json?: boolean },
+): Promise<SoundConfig> {
+  const file = readConfigFile(name);
+  const findings = [...file.findings, ...(looks.checkpoint ? await checkpointFindings(file) : [])];
+  for (const finding of findings)
+    if (finding.severity !== 'hint') terminal.err(findingLine(finding, terminal.paintErr));
+  if (file.config && !hasErrors(findings)) return { ...file, config: file.config, findings };
+  const refusal = new RefusedConfig(name, findings);
+  if (looks.json) terminal.out(errorLine(refusal));
+  throw refusal;
 }
 
 /** A room whose refusals of a config, once the adapter was asked, are shown at their places in the file. */
@@ -120,7 +143,7 @@ export function withPlaces(terminal: Terminal, room: TrainingRoom, file: ConfigF
       if (!(error instanceof ConfigError)) throw error;
       const findings = placed(file, error.problems);
       for (const finding of findings) terminal.err(findingLine(finding, terminal.paintErr));
-      throw refusal(file.file, findings);
+      throw new RefusedConfig(file.file, findings);
     }
   };
   return {
@@ -130,10 +153,11 @@ export function withPlaces(terminal: Terminal, room: TrainingRoom, file: ConfigF
 }
 
 /** Errors before a run has begun are the config's, so to say: nothing was written. */
-async function beforeStart<T>(work: Promise<T>): Promise<T> {
+async function beforeStart<T>(terminal: Terminal, work: Promise<T>, json = false): Promise<T> {
   try {
     return await work;
   } catch (error) {
+    if (json) terminal.out(errorLine(error as Error));
     throw new CommandError((error as Error).message, EXIT.usage);
   }
 }
@@ -189,8 +213,7 @@ export async function runTraining(
     presenter.close();
     const { message } = error as Error;
     const failed = error instanceof RunFailed ? error.directory : undefined;
-    if (json)
-      terminal.out(JSON.stringify({ kind: 'error', message, ...(failed !== undefined && { directory: failed }) }));
+    if (json) terminal.out(errorLine(error as Error));
     // A sentence about the disk says so itself.
     const wayOn =
       failed === undefined || message.includes('--resume')

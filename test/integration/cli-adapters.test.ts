@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EpisodeRequest } from '../../protocol/adapter.ts';
 import { packageRoot } from '../../trainer-daemon/bundles.ts';
 import { loadAdapter } from '../../trainer-daemon/rollouts/index.ts';
+import { createRun } from '../../trainer-daemon/store/index.ts';
+import { call } from '../unit/trainer-daemon/store/runs.ts';
 import { type Answer, type ChatServer, startChatServer } from './chat-server.ts';
 import { cli } from './cli-process.ts';
 
@@ -250,6 +252,50 @@ export default defineAdapter({
     const { code, err } = await cli(folder, ['check-adapter', reference]);
     expect(code).toBe(2);
     expect(err).toContain(sentence);
+  });
+
+  it('doubts a harness whose scenes do not follow the state', async () => {
+    const run = join(folder, 'runs', 'doubtful');
+    const store = await createRun(run, {
+      version: 1,
+      id: '0badcafe',
+      name: 'doubtful',
+      createdAt: '2026-01-01T00:00:00.000Z',
+      config: {},
+      configFolder: folder,
+      software: {},
+      adapterSha256: null,
+      workspaceCommit: null,
+    });
+    const outputs = ['at 2', 'at 2', 'at 7'].map((lamp, attempt) => ({ id: `e${attempt}`, lamp }));
+    for (const { id, lamp } of outputs) {
+      await store.section('teacher').appendCall(
+        call({
+          episode: id,
+          request: { messages: [{ role: 'user', content: `the lamp is ${lamp}` }], tools: null, other: {} },
+        }),
+      );
+      output(join('runs/doubtful/teacher/output', id), {}, { task: 'line_robot/0', init: 95, timedOut: true });
+    }
+    await store.close();
+    const words = [
+      'check-adapter',
+      './adapters/line-robot.adapter.ts',
+      ...outputs.map(({ id }) => join(run, 'teacher/output', id)),
+    ];
+    const { code, out } = await cli(folder, words);
+    expect(code).toBe(0);
+    expect(out).toContain('90 initial states a task');
+    expect(out).toContain('1 output folder with a warning about the harness');
+    const document = JSON.parse((await cli(folder, [...words, '--json'])).out);
+    expect(document.adapter.states).toBe(90);
+    expect(
+      document.outputs.map((one: { remark: string; warnings: string[] }) => [one.remark, one.warnings.length]),
+    ).toEqual([
+      ['the adapter has 90 initial states, so none numbered 95', 0],
+      ['the adapter has 90 initial states, so none numbered 95', 0],
+      ['the adapter has 90 initial states, so none numbered 95', 1],
+    ]);
   });
 
   it('loads every shipped adapter', async () => {

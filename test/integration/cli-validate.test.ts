@@ -125,6 +125,16 @@ describe('validate', () => {
     ['utf16odd.yaml', Buffer.from([0xff, 0xfe, 0x61]), 'utf16odd.yaml:1:1: error: '],
     ['roboter – Übung ロボ.yaml', `${SOUND}seed: -1\n`, 'roboter – Übung ロボ.yaml:4:7: error: "seed" is -1'],
     [
+      'nul-path.yaml',
+      SOUND.replace('./mine.mjs', '"./mi\\0ne.mjs"'),
+      'nul-path.yaml:3:21: error: there is no file ./mi',
+    ],
+    [
+      'long-path.yaml',
+      `${SOUND}planner: { checkpoint: ./${'x'.repeat(5000)} }\n`,
+      'long-path.yaml:4:24: error: there is no folder ./xxx',
+    ],
+    [
       'suite.yaml',
       SOUND.replace('tabletop_goal_swap', 'tabletop_goal_swpa'),
       'suite.yaml:3:42: error: "harness.suites": the adapter "mine" has no suite "tabletop_goal_swpa"; did you mean "tabletop_goal_swap"? [unknown-suite]',
@@ -254,7 +264,8 @@ describe('paths that are no config files', () => {
     ['/dev/zero', '/dev/zero:1:1: error: this is not a regular file'],
     ['huge.yaml', 'huge.yaml:1:1: error: the file has 100,000,000 bytes; a training config is text of at most'],
     ['loop.yaml', 'loop.yaml:1:1: error: the file cannot be read: '],
-    ['sound.yaml/x', 'sound.yaml/x:1:1: error: there is no such file'],
+    ['sound.yaml/x.yaml', 'sound.yaml/x.yaml:1:1: error: there is no such file'],
+    ['nowhere.yaml', 'nowhere.yaml:1:1: error: there is no such file'],
     ['', 'error: '],
   ])('%s', async (path, sentence) => {
     const started = performance.now();
@@ -262,6 +273,10 @@ describe('paths that are no config files', () => {
     expect([checked.code, checked.out]).toEqual([2, expect.stringContaining(sentence)]);
     const trained = await cli('train', path);
     expect([trained.code, trained.err]).toEqual([2, expect.stringContaining(sentence)]);
+    if (path !== '' && path !== 'configs') {
+      const evaluated = await cli('evaluate', path);
+      expect([evaluated.code, evaluated.err]).toEqual([2, expect.stringContaining(sentence)]);
+    }
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
@@ -284,6 +299,19 @@ describe('an adapter', () => {
       expect.stringMatching(/^states\.yaml:5:13: error: .*\n.*1 error; nothing was started/),
     ]);
     expect(readdirSync(folder).sort()).toEqual(before);
+  });
+
+  it.each([['--dry-run'], []])('tells what is wrong as JSON too: train --json %s', async (...words) => {
+    const states = write('states.yaml', `${SOUND}splits:\n  training: 11-44, 50-59\n`);
+    const seed = write('seed.yaml', `${SOUND}seed: -1\n`);
+    for (const [name, code, line] of [
+      [states, 'states-out-of-range', 5],
+      [seed, 'wrong-value', 4],
+    ]) {
+      const ended = await cli('train', String(name), '--json', ...words);
+      expect(ended.code).toBe(2);
+      expect(JSON.parse(ended.out)).toMatchObject({ kind: 'error', findings: [{ code, line, file: name }] });
+    }
   });
 
   it('is asked by evaluate as well', async () => {

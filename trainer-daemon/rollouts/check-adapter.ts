@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Outcome } from '../../protocol/adapter.ts';
 import type { LoadedAdapter } from './contract.ts';
 import { type EpisodeFile, readEpisodeFile, trajectoryIn } from './episode-files.ts';
+import { observationDoubts, type PlayedEpisode } from './first-observations.ts';
 
 export interface CheckedOutput {
   directory: string;
@@ -13,6 +14,8 @@ export interface CheckedOutput {
   outcome: Outcome | null;
   /** Why there are none, or what is wrong with them. */
   problem: string | null;
+  /** What is doubtful about the harness, told from several episodes. */
+  warnings: string[];
 }
 
 /** Stands in where a folder does not say what was asked. */
@@ -29,16 +32,26 @@ const UNKNOWN: EpisodeFile['request'] = {
 /** Never throws for a folder: each one's problem is in its result. */
 export async function checkAdapter(adapter: LoadedAdapter, outputDirs: string[]): Promise<CheckedOutput[]> {
   const results: CheckedOutput[] = [];
-  for (const each of outputDirs) results.push(await checkFolder(adapter, resolve(each)));
-  return results;
+  const played: PlayedEpisode[] = [];
+  for (const each of outputDirs) {
+    const { result, request } = await checkFolder(adapter, resolve(each));
+    results.push(result);
+    if (request) played.push({ ...request, directory: result.directory });
+  }
+  const doubts = await observationDoubts(played);
+  return results.map((result) => ({ ...result, warnings: doubts.get(result.directory) ?? [] }));
 }
 
-async function checkFolder(adapter: LoadedAdapter, directory: string): Promise<CheckedOutput> {
-  const result: CheckedOutput = { directory, known: false, outcome: null, problem: null };
+async function checkFolder(
+  adapter: LoadedAdapter,
+  directory: string,
+): Promise<{ result: CheckedOutput; request?: EpisodeFile['request'] }> {
+  const result: CheckedOutput = { directory, known: false, outcome: null, problem: null, warnings: [] };
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
-    return { ...result, problem: 'there is no such folder' };
+    return { result: { ...result, problem: 'there is no such folder' } };
+  let file: EpisodeFile | undefined;
   try {
-    const file = readEpisodeFile(directory);
+    file = readEpisodeFile(directory);
     result.known = file !== undefined;
     const request = file?.request ?? UNKNOWN;
     const end = file?.end ?? {
@@ -57,5 +70,5 @@ async function checkFolder(adapter: LoadedAdapter, directory: string): Promise<C
   } catch (error) {
     result.problem = (error as Error).message;
   }
-  return result;
+  return { result, request: file?.request };
 }

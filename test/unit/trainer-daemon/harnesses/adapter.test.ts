@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EpisodeOutput, EpisodeRequest } from '../../../../protocol/adapter.ts';
 import { launchSchema, outcomeSchema } from '../../../../protocol/adapter.ts';
 import adapter from '../../../../trainer-daemon/harnesses/tabletop-skills/adapter.ts';
+import { INITIAL_STATES } from '../../../../trainer-daemon/tabletop/index.ts';
 
 const EPISODE = {
   task: 'tabletop_goal_swap/3',
@@ -112,6 +113,10 @@ describe('outcome', () => {
 });
 
 describe('the adapter', () => {
+  it('tells as many states as the world has', async () => {
+    expect(adapter.states).toBe(INITIAL_STATES);
+  });
+
   it('lists ten tasks in each of twelve suites', async () => {
     const tasks = typeof adapter.tasks === 'function' ? await adapter.tasks() : adapter.tasks;
     expect(Object.values(tasks ?? {}).map((list) => list.length)).toEqual(Array(12).fill(10));

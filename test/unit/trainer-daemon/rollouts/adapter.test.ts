@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-async function load(text: string, extension = 'ts', timeoutSeconds = 2): Promise<LoadedAdapter> {
+async function load(text: string, extension = 'ts', timeoutSeconds = 20): Promise<LoadedAdapter> {
   const name = `a${count++}.${extension}`;
   writeFileSync(join(folder, name), text);
   const adapter = await loadAdapter(`./${name}`, folder, { timeoutSeconds });
@@ -67,7 +67,7 @@ describe('loading an adapter', () => {
     ['an endless loop', 'for (;;);', /gave no result within 2 s/],
   ])('says what is wrong: %s', async (_, text, says) => {
     // Only the one that never ends need reach its limit; a busy machine must not cut the others short.
-    const loading = load(text, 'ts', text.startsWith('for') ? 2 : 15);
+    const loading = load(text, 'ts', text.startsWith('for') ? 2 : 20);
     await expect(loading).rejects.toThrow(says);
     await expect(loading).rejects.toThrow(AdapterError);
     await expect(loading).rejects.toThrow(/^adapter .*a\d+\.ts/);
@@ -97,6 +97,28 @@ describe('loading an adapter', () => {
     expect(adapter.sha256).toMatch(/^[0-9a-f]{64}$/);
     await expect(adapter.scriptedTeacher()).rejects.toThrow('ships no scripted teacher');
     expect(await adapter.tasks()).toEqual({});
+  });
+
+  it.each<[string, unknown]>([
+    ['', undefined],
+    ['states: 50,', 50],
+    ['states: { s: 50, t: 10 },', { s: 50, t: 10 }],
+    ['states: async () => 7,', 7],
+    ['states: () => undefined,', undefined],
+  ])('tells the number of initial states: %s', async (fields, states) => {
+    expect(await (await load(whole(fields))).states()).toEqual(states);
+  });
+
+  it.each<[string, RegExp]>([
+    ['states: 0,', /states: the result: must be a whole number, 1 or more, or one for each suite/],
+    ['states: () => ({ s: 1.5 }),', /states: the result: must be a whole number/],
+    ['states: () => "50",', /states: the result: must be a whole number/],
+  ])('refuses %s', async (fields, says) => {
+    await expect((await load(whole(fields))).states()).rejects.toThrow(says);
+  });
+
+  it('refuses a number of states of the wrong kind while loading', async () => {
+    await expect(load(whole('states: "50",'))).rejects.toThrow('states must be a number, an object ({suite: number})');
   });
 
   it('keeps what the adapter prints to itself', async () => {
@@ -168,6 +190,8 @@ describe('calling an adapter', () => {
   it('goes on after a call that hung or ended the process; the others wait their turn', async () => {
     const adapter = await load(
       `let n = 0; export default { name: 'x', outcome() {}, launch: (e: any) => { n++; if (e.init === 1) for (;;); if (e.init === 2) process.exit(); return { command: String(n) }; } };`,
+      'ts',
+      6,
     );
     const results = await Promise.allSettled([0, 1, 2, 3].map((init) => adapter.launch({ ...request, init })));
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
