@@ -117,6 +117,19 @@ describe('train', () => {
     });
   });
 
+  it('counts one of a thing in the singular', async () => {
+    writeFileSync(
+      join(folder, 'one.training.yaml'),
+      `${CONFIG.replace('0-1 }', '0 }')}sft: { checkpoints: 1 }\nrl: { rounds: 1 }\n`,
+    );
+    const { out } = await cli(folder, ['train', 'one.training.yaml', '--dry-run']);
+    expect(out).toMatch(/^1 task of tabletop_object_swap/);
+    const { rows } = JSON.parse((await cli(folder, ['train', 'one.training.yaml', '--dry-run', '--json'])).out);
+    expect(rows.map((row: { note: string }) => row.note).join('; ')).toMatch(
+      /of each of 1 task;.*; 1 checkpoint validated; 1 round of 64 x 6/,
+    );
+  });
+
   it.each([
     [
       'an unknown suite',

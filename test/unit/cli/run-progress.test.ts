@@ -54,6 +54,17 @@ describe('plain lines', () => {
     expect(terminal.errors.at(-1)).not.toContain('solved');
   });
 
+  it('count one of a thing in the singular', () => {
+    const terminal = memoryTerminal();
+    const presenter = runPresenter(terminal, {});
+    presenter.show(journal({ type: 'round-planned', round: 1, groups: 1, attempts: 2, policyVersion: 0 }));
+    presenter.show(journal({ type: 'round-collected', round: 1, episodes: 1, invalid: 0 }));
+    expect(untimed(terminal.errors)).toEqual([
+      'round 1: 1 group of 2 attempts under policy v0',
+      'round 1: 1 episode collected',
+    ]);
+  });
+
   it('tell the journal in sentences, invalid episodes with their reason', () => {
     const terminal = memoryTerminal();
     const presenter = runPresenter(terminal, {});

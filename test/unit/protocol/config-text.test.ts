@@ -386,6 +386,11 @@ describe('hostile text', () => {
     expect(findings[100].message).toBe('there are 99,900 further problems from here on');
   });
 
+  it('one problem more than are shown is one problem', () => {
+    const text = HEAD + Array.from({ length: 101 }, (_, i) => `k${i}: 1\n`).join('');
+    expect(readConfigText(text).findings[100].message).toBe('there is 1 further problem from here on');
+  });
+
   it('a long list of long ranges costs nothing', () => {
     const started = performance.now();
     const { findings } = readConfigText(`${HEAD}splits: { memory: [${'0-100000,'.repeat(50_000)}0] }\n`);
