@@ -1,29 +1,46 @@
 /** `doctor`: whether this machine has what the product needs, and how to get what it lacks. */
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { type Check, runChecks } from '../doctor/checks.ts';
 import { PROBE_COMMAND, PROBES, type Probe, runProbe } from '../doctor/probes.ts';
+import { runUpstreamChecks, type UpstreamCheckOptions } from '../doctor/upstream.ts';
 import { EXIT } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { wrap } from '../output/wrap.ts';
 
+type DoctorOptions = Omit<UpstreamCheckOptions, 'upstream'> & { upstream?: string; json?: boolean };
+
 export function doctorCommand(terminal: Terminal): Command {
   return new Command('doctor')
     .description('check this machine: what works, what is missing and how to get it')
+    .option('--upstream <url>', 'check a server instead: whether its calls can be trained on')
+    .addOption(
+      new Option('--upstream-kind <kind>', 'what the server is; auto asks it')
+        .choices(['auto', 'embedded', 'vllm', 'sglang', 'llamacpp', 'openai'])
+        .default('auto'),
+    )
+    .option('--model <name>', 'model to ask it for; the first one it lists by default')
+    .option('--checkpoint <dir>', 'checkpoint whose chat template it must serve')
+    .option('--api-key-environment <variable>', "environment variable that holds the server's key")
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nExit code 1 when something needed does not work.')
-    .action(async (options: { json?: boolean }) => {
-      const checks = await runChecks(process.cwd());
+    .action(async (options: DoctorOptions) => {
+      const checks =
+        options.upstream === undefined
+          ? await runChecks(process.cwd())
+          : await runUpstreamChecks({ ...options, upstream: options.upstream });
       const ok = checks.every((check) => check.state !== 'error');
       if (!ok) terminal.exitCode = EXIT.failed;
       if (options.json) {
         terminal.out(JSON.stringify({ ok, checks }, null, 2));
         return;
       }
+      const [good, bad] =
+        options.upstream === undefined
+          ? ['everything needed works', 'something needed does not work']
+          : ['nothing speaks against this server', 'calls to this server should not be trained on'];
       const width = Math.max(...checks.map((check) => check.name.length));
       for (const check of checks) terminal.out(checkLines(check, width, terminal));
-      terminal.out(
-        ok ? terminal.paint.green('everything needed works') : terminal.paint.red('something needed does not work'),
-      );
+      terminal.out(ok ? terminal.paint.green(good) : terminal.paint.red(bad));
     });
 }
 

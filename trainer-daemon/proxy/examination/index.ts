@@ -1,0 +1,2 @@
+/** Examination of servers, for `doctor --upstream`. */
+export { type ExaminationOptions, examineUpstream, type UpstreamFinding } from './examine.ts';
