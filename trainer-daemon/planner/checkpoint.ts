@@ -49,13 +49,7 @@ const MOST_PARAMETERS = 1_000_000_000;
  * @throws CheckpointError when there is no such folder, or it describes no planner that can be run here.
  */
 export async function readDescription(folder: string): Promise<CheckpointDescription> {
-  const information = await stat(folder).catch(() => undefined);
-  if (!information?.isDirectory()) {
-    throw new CheckpointError(
-      folder,
-      `${information ? 'is no folder' : 'does not exist'}; give the folder of a Qwen3 checkpoint in Hugging Face format`,
-    );
-  }
+  await requireFolder(folder);
   const architecture = await readArchitecture(folder);
   const parameters = parameterCount(architecture);
   if (parameters > MOST_PARAMETERS) {
@@ -65,6 +59,18 @@ export async function readDescription(folder: string): Promise<CheckpointDescrip
     );
   }
   return { architecture, endTokenIds: await readEndTokens(folder, architecture) };
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  let problem: string | undefined;
+  try {
+    if (!(await stat(folder)).isDirectory()) problem = 'is no folder';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    problem = code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : `cannot be looked into (${code})`;
+  }
+  if (problem === undefined) return;
+  throw new CheckpointError(folder, `${problem}; give the folder of a Qwen3 checkpoint in Hugging Face format`);
 }
 
 /**

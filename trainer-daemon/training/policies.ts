@@ -42,7 +42,8 @@ export async function writeFolder(
 
 /** Copies a folder so that it is there whole or not at all. */
 export function placeFolder(from: string, to: string, what: string): Promise<void> {
-  return writeFolder(to, what, (temporary) => cp(from, temporary, { recursive: true }));
+  // Links are followed: a run holds its planners itself, and writes nothing into a folder that is not its own.
+  return writeFolder(to, what, (temporary) => cp(from, temporary, { recursive: true, dereference: true }));
 }
 
 /** Exports a trainer's weights and moments so that they are there whole or not at all. */

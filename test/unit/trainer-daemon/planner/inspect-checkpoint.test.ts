@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../../../../protocol/random.ts';
@@ -44,6 +44,25 @@ describe('inspectCheckpoint', () => {
       { severity: 'error', file: folder, message: expect.stringContaining('does not exist') },
     ]);
     await expect(requireSoundCheckpoint(folder)).rejects.toThrow(`${folder}: does not exist`);
+  });
+
+  it('does not say of a folder that cannot be looked into that it does not exist', async () => {
+    const { problems } = await inspectCheckpoint(join(folder, 'x'.repeat(5000)));
+    expect(problems).toMatchObject([{ message: expect.stringContaining('cannot be looked into (ENAMETOOLONG)') }]);
+    const beneath = await inspectCheckpoint(join(folder, 'config.json', 'x'));
+    expect(beneath.problems).toMatchObject([{ message: expect.stringContaining('does not exist') }]);
+  });
+
+  it('reads a folder of links, as the Hugging Face cache lays them out', async () => {
+    const linked = join(folder, 'snapshot');
+    await mkdir(linked);
+    for (const name of await readdir(folder))
+      if (name !== 'snapshot') await symlink(join('..', name), join(linked, name));
+    expect((await inspectCheckpoint(linked)).problems).toEqual([]);
+    await rm(join(folder, 'tokenizer.json'));
+    expect((await inspectCheckpoint(linked)).problems).toMatchObject([
+      { file: join(linked, 'tokenizer.json'), message: expect.stringContaining('does not exist') },
+    ]);
   });
 
   it('reports weights and tokenizer together, weights first', async () => {
