@@ -181,6 +181,20 @@ describe('samples', () => {
     expect(records.map((record) => record.call)).toEqual(['e30.c0', 'e31.c0', 'e32.c0', 'e33.c0', 'e34.c0', 'e35.c0']);
   });
 
+  it.each([
+    [['--status', 'bogus'], /no status begins with "bogus"; statuses are .*selected/],
+    [['--status', 'zero-wieght'], /did you mean "zero-weight"\?/],
+    [['--status', ''], /no status begins with ""/],
+    [['--episode', 'e999x'], /round 1 has no sample of an episode "e999x"/],
+    [['--limit', '-1'], /"-1" is not a whole number/],
+    [['--limit', 'NaN'], /"NaN" is not a whole number/],
+    [['--round', '1e9'], /"1e9" is not a whole number/],
+    [['--round', '999999999'], /round 999999999 has no samples/],
+  ])('refuses %j', async (words, sentence) => {
+    const { code, out, err } = await cli(folder, ['samples', 'demo-1', ...words]);
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(sentence)]);
+  });
+
   it('says when a round has none', async () => {
     const { code, err } = await cli(folder, ['samples', 'demo-1', '--round', '4']);
     expect([code, err.trim()]).toEqual([2, 'error: round 4 has no samples; rounds on disk: 1']);

@@ -1,5 +1,5 @@
 /** What a run does when it is finished already, asked for the impossible, or loses its episodes to infrastructure. */
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WrittenConfig } from '../../protocol/config.ts';
@@ -44,6 +44,30 @@ describe('a finished run', () => {
     const events = journalOf(run);
     expect(events.filter((event) => event.type === 'round-finished').length).toBe(2);
     expect(events.filter((event) => event.type === 'checkpoint-chosen' && event.stage === 'rl').length).toBe(2);
+  });
+});
+
+describe('a damaged run', () => {
+  it('is told what is gone, and heals what can be made again', async () => {
+    const folder = temporaryFolder();
+    const run = join(folder, 'run');
+    await train({ config: quick(), configFolder: folder, runDirectory: run });
+    // As if the run had been killed when its round was collected, with a plan that a power cut emptied.
+    const lines = readFileSync(join(run, 'journal.jsonl'), 'utf8').split('\n');
+    const cut = lines.findIndex((line) => line.includes('"round-collected"'));
+    writeFileSync(join(run, 'journal.jsonl'), `${lines.slice(0, cut).join('\n')}\n`);
+    writeFileSync(join(run, 'rounds', '0001', 'plan.json'), '');
+    expect(await train({ configFolder: folder, resume: run })).toMatchObject({ state: 'finished' });
+    expect(JSON.parse(readFileSync(join(run, 'rounds', '0001', 'plan.json'), 'utf8')).groups).toHaveLength(2);
+    expect(journalOf(run)).toContainEqual({
+      type: 'warning',
+      message: expect.stringMatching(/^rounds\/0001\/plan.json: is empty; the plan is drawn again/),
+    });
+
+    rmSync(join(run, 'policies'), { recursive: true });
+    await expect(train({ configFolder: folder, resume: run, rounds: 2 })).rejects.toThrow(
+      /policies\/v0001: the run made this policy and goes on from it, but its folder is gone/,
+    );
   });
 });
 

@@ -15,12 +15,14 @@ import { callsOf, openPlannerText } from './calls.ts';
 import { TrainingError } from './contract.ts';
 import { collectEpisodes, readEpisodes } from './episodes.ts';
 import { evaluatePolicy, evaluationId } from './evaluate-policy.ts';
+import { policiesOf } from './history.ts';
 import { exportWhole, placeFolder, registerPolicy } from './policies.ts';
 import type { RunContext } from './run-context.ts';
 import { chosenTasks } from './tasks.ts';
 
 export async function runRlStage(context: RunContext, rounds: number): Promise<void> {
-  if (!context.policies().some((policy) => policy.version === 1)) await startFromBase(context);
+  if (policiesOf(context.lines).some((policy) => policy.version === 1)) requirePolicy(context, 1);
+  else await startFromBase(context);
   const pool = await drawPool(context);
   const plans: RoundPlan[] = [];
   for (let round = 1; round <= rounds; round++) {
@@ -41,6 +43,14 @@ function chosenSince(context: RunContext): boolean {
     last((event) => event.type === 'checkpoint-chosen' && event.stage === 'rl') >
     last((event) => event.type === 'round-finished')
   );
+}
+
+/** @throws TrainingError when the folder of a policy that the run has made is gone. */
+function requirePolicy(context: RunContext, version: number): void {
+  if (!context.policies().some((policy) => policy.version === version))
+    throw new TrainingError(
+      `${context.policyFolder(version)}: the run made this policy and goes on from it, but its folder is gone or has no config.json; restore it from a copy`,
+    );
 }
 
 /** RL without a fine-tuning stage starts from the base planner as version 1. */
@@ -106,7 +116,14 @@ async function runRound(context: RunContext, plan: RoundPlan, rounds: number): P
   const section = context.store.section(name);
   const started = performance.now();
 
-  if (!existsSync(context.path(name, 'plan.json'))) {
+  requirePolicy(context, policyVersion);
+  const recorded = await (await context.recording()).plan(round);
+  if (recorded && 'damaged' in recorded)
+    await context.journal({
+      type: 'warning',
+      message: `${name}/plan.json: ${recorded.damaged}; the plan is drawn again from the config and its seed`,
+    });
+  if (!recorded || 'damaged' in recorded) {
     await section.writeJson('plan.json', plan);
     await context.journal({
       type: 'round-planned',
