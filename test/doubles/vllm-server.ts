@@ -4,6 +4,7 @@
  */
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { asChat, asPlain } from './plain-completions.ts';
 
 export interface Turn {
   content?: string | null;
@@ -54,10 +55,13 @@ export async function startVllmServer(turns: Turn[] = [{ content: 'hello' }]): P
     requests.push(seen);
     if (turn.delay) await sleep(turn.delay);
     if (turn.raw) return turn.raw(response, request);
-    if (body.stream === true) await answerStream(response, body, turn);
+    const plain = request.url?.endsWith('/v1/completions') === true;
+    const chat = plain ? asChat(body) : body;
+    const shape = plain ? asPlain : (reply: unknown) => reply;
+    if (body.stream === true) await answerStream(response, streamChunks(chat, turn).map(shape), turn);
     else {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(wholeReply(body, turn)));
+      response.end(JSON.stringify(shape(wholeReply(chat, turn))));
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -189,9 +193,9 @@ export function streamChunks(body: Record<string, unknown>, turn: Turn): unknown
   return turn.mutateChunks ? turn.mutateChunks(chunks) : chunks;
 }
 
-async function answerStream(response: http.ServerResponse, body: Record<string, unknown>, turn: Turn): Promise<void> {
+async function answerStream(response: http.ServerResponse, chunks: unknown[], turn: Turn): Promise<void> {
   response.setHeader('content-type', 'text/event-stream; charset=utf-8');
-  for (const chunk of streamChunks(body, turn)) {
+  for (const chunk of chunks) {
     if (response.destroyed) return;
     response.write(typeof chunk === 'string' ? chunk : `data: ${JSON.stringify(chunk)}\n\n`);
     if (turn.delay) await sleep(turn.delay);
