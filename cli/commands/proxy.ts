@@ -1,21 +1,23 @@
 /** `proxy`: records what a harness asks of a server, with no run around it, until Ctrl-C. */
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { CallRecord } from '../../protocol/records.ts';
-import type { ProxyEpisode, Upstream } from '../../trainer-daemon/proxy/index.ts';
+import type { Upstream, UpstreamKind } from '../../trainer-daemon/proxy/index.ts';
 import { CommandError } from '../exit.ts';
 import { untilInterrupted } from '../interrupts.ts';
-import { plural } from '../output/format.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { type Door, environmentOf, tellAddresses, tellEnvironment } from '../recording/announcement.ts';
+import { closeRemotely, openRemotely } from '../recording/control.ts';
 import { parsePort, parsePositive } from './serve.ts';
 
-const KINDS = ['vllm', 'openai', 'embedded'] as const;
+const KINDS = ['auto', 'vllm', 'sglang', 'llamacpp', 'embedded', 'openai'] as const;
 
 interface ProxyArguments {
-  upstream: string;
-  model: string;
+  upstream?: string;
+  model?: string;
   record: string;
-  kind: (typeof KINDS)[number];
+  openEpisode?: true;
+  closeEpisode?: string;
+  upstreamKind: UpstreamKind | 'auto';
   newEpisodePer: 'connection' | 'never';
   apiKeyEnvironment?: string;
   port: number;
@@ -37,10 +39,12 @@ const parseNumber = (least: number, most: number) => (text: string) => {
 export function proxyCommand(terminal: Terminal): Command {
   return new Command('proxy')
     .description('record the calls of a harness you start yourself')
-    .requiredOption('--upstream <url>', "base URL of the planner's OpenAI-compatible server")
-    .requiredOption('--model <name>', 'model name to ask it for')
+    .option('--upstream <url>', "base URL of the planner's OpenAI-compatible server")
+    .option('--model <name>', 'model name to ask it for; the first one it lists by default')
     .requiredOption('--record <dir>', 'new run directory to write to')
-    .addOption(new Option('--kind <kind>', 'what the server is; vllm gives token ids').choices(KINDS).default('openai'))
+    .addOption(new Option('--upstream-kind <kind>', 'what the server is; auto asks it').choices(KINDS).default('auto'))
+    .option('--open-episode', 'open a further episode of the proxy that records into DIR now, and print its key')
+    .option('--close-episode <key>', 'end an episode of that proxy')
     .addOption(
       new Option('--new-episode-per <what>', 'when a new episode begins')
         .choices(['connection', 'never'])
@@ -55,25 +59,57 @@ export function proxyCommand(terminal: Terminal): Command {
     .option('--response-tokens <n>', 'longest response', parsePositive, 4096)
     .option('--json', 'JSON Lines: the address, every call, the summary')
     .addHelpText('after', '\nWhat the harness asks is recorded beside what was sent. Ctrl-C ends the recording.')
-    .action(async (options: ProxyArguments) => record(terminal, options));
+    .action(async (options: ProxyArguments) => {
+      if (options.openEpisode || options.closeEpisode !== undefined) return atRunningProxy(terminal, options);
+      if (options.upstream === undefined) throw new CommandError('name the server to record with --upstream URL');
+      return record(terminal, options, options.upstream);
+    });
 }
 
-async function record(terminal: Terminal, options: ProxyArguments): Promise<void> {
+/** `--open-episode` and `--close-episode`. */
+async function atRunningProxy(terminal: Terminal, options: ProxyArguments): Promise<void> {
+  const directory = resolve(options.record);
+  const asUsage = (error: Error): never => {
+    throw new CommandError(error.message);
+  };
+  if (options.closeEpisode !== undefined) await closeRemotely(directory, options.closeEpisode).catch(asUsage);
+  if (!options.openEpisode) return;
+  const opened = await openRemotely(directory).catch(asUsage);
+  if (options.json) terminal.out(JSON.stringify({ kind: 'episode', ...opened }));
+  else tellEnvironment(terminal, opened, opened.model);
+}
+
+async function record(terminal: Terminal, options: ProxyArguments, url: string): Promise<void> {
   const variable = options.apiKeyEnvironment;
   const apiKey = variable === undefined ? null : (process.env[variable] ?? '');
   if (apiKey === '') throw new CommandError(`the environment variable ${variable} is not set`);
-  const { createUpstream, startProxy } = await import('../../trainer-daemon/proxy/index.ts');
+  const { createUpstream, detectUpstream, startProxy } = await import('../../trainer-daemon/proxy/index.ts');
+  const { Control } = await import('../recording/control.ts');
+  const { Tally } = await import('../recording/tally.ts');
   const { ManualRun } = await import('../recording/manual-run.ts');
   const { ConnectionFront } = await import('../recording/connection-front.ts');
   const asUsage = (error: Error): never => {
     throw new CommandError(error.message);
   };
   let upstream: Upstream;
+  let evidence: string | null = null;
   try {
+    let kind = options.upstreamKind;
+    let model = options.model;
+    if (kind === 'auto' || model === undefined) {
+      const detected = await detectUpstream(url, apiKey).catch((error: Error) => {
+        throw new Error(`${error.message}; is it running? A server without a list needs --upstream-kind and --model`);
+      });
+      if (kind === 'auto') {
+        kind = detected.kind;
+        evidence = detected.evidence;
+      }
+      model ??= detected.models[0] ?? '';
+    }
     upstream = createUpstream({
-      kind: options.kind,
-      url: options.upstream,
-      model: options.model,
+      kind,
+      url,
+      model,
       apiKey,
       policyVersion: () => null,
     });
@@ -133,24 +169,46 @@ async function record(terminal: Terminal, options: ProxyArguments): Promise<void
       })
     : undefined;
   const directory = resolve(options.record);
-  const run = await ManualRun.create(directory, { kind: options.kind, url: upstream.url, model: options.model }).catch(
-    async (error: Error) => {
-      await front?.close();
-      await proxy.close();
-      return asUsage(error);
-    },
-  );
+  const run = await ManualRun.create(directory, {
+    kind: upstream.name,
+    url: upstream.url,
+    model: upstream.model,
+  }).catch(async (error: Error) => {
+    await front?.close();
+    await proxy.close();
+    return asUsage(error);
+  });
   const always = perConnection ? undefined : open();
+  /** Episodes opened from another terminal, by key. */
+  const further = new Map<string, ReturnType<typeof open>>();
+  const control = await Control.start({
+    directory,
+    open() {
+      const opened = open();
+      further.set(opened.episode.key, opened);
+      // Under this address it is reached past the door that makes every connection an episode.
+      const { id, key, baseUrl } = opened.episode;
+      return { id, key, baseUrl, model: upstream.model };
+    },
+    async close(key) {
+      const opened = further.get(key) ?? (always?.episode.key === key ? always : undefined);
+      further.delete(key);
+      await opened?.end();
+      return opened !== undefined;
+    },
+  });
   const baseUrl = front?.baseUrl ?? `${proxy.url}/v1`;
   const key = front?.key ?? always?.episode.key ?? '';
   // Listened for before anybody is told that it works: whoever reads the address may end it at once.
   const interrupted = untilInterrupted();
-  announce(terminal, options, { baseUrl, key, directory, upstream });
+  announce(terminal, options, { baseUrl, key, directory, upstream, evidence });
   try {
     await interrupted;
   } finally {
+    await control.close();
     await front?.close();
     await always?.end();
+    for (const opened of further.values()) await opened.end();
     // Connections that were just closed finish their episodes.
     await new Promise((done) => setImmediate(done));
     await Promise.allSettled(finishing);
@@ -163,93 +221,33 @@ async function record(terminal: Terminal, options: ProxyArguments): Promise<void
 function announce(
   terminal: Terminal,
   options: ProxyArguments,
-  at: { baseUrl: string; key: string; directory: string; upstream: Upstream },
+  at: Door & { directory: string; upstream: Upstream; evidence: string | null },
 ): void {
+  const { model } = at.upstream;
   if (options.json) {
     terminal.out(
       JSON.stringify({
         kind: 'listening',
         baseUrl: at.baseUrl,
         apiKey: at.key,
-        model: options.model,
+        model,
+        upstream: at.upstream.name,
         directory: at.directory,
+        environment: environmentOf(at, model),
       }),
     );
     return;
   }
-  const { paint } = terminal;
-  terminal.out(`recording calls to ${at.upstream.url} (${options.kind}) in ${at.directory}\n`);
-  terminal.out(
-    paint.bold(
-      `export OPENAI_BASE_URL=${at.baseUrl}\nexport OPENAI_API_KEY=${at.key}\nexport OPENAI_MODEL=${options.model}\n`,
-    ),
-  );
+  const told = at.evidence === null ? '' : `; ${at.evidence}`;
+  terminal.out(`recording calls to ${at.upstream.url} (${at.upstream.client.title}${told}) in ${at.directory}\n`);
+  tellAddresses(terminal, at);
+  tellEnvironment(terminal, at, model);
   terminal.out(
     options.newEpisodePer === 'connection'
       ? 'every connection is an episode of its own'
-      : 'all calls belong to one episode; start again for the next one',
+      : `all calls belong to one episode; the next one: proxy --open-episode --record ${options.record}`,
   );
   if (!at.upstream.capturesTokens)
     terminal.out('this kind of server gives no token ids: the calls can be read and replayed, not trained on');
   terminal.out('Ctrl-C ends the recording');
-}
-
-/** Counts calls, and tells each one without a word of its content. */
-class Tally {
-  readonly #terminal: Terminal;
-  readonly #json: boolean;
-  readonly #episodes: ProxyEpisode[] = [];
-
-  constructor(terminal: Terminal, json: boolean) {
-    this.#terminal = terminal;
-    this.#json = json;
-  }
-
-  watch(episode: ProxyEpisode): void {
-    const number = this.#episodes.push(episode);
-    let seen = 0;
-    episode.onChange = () => {
-      for (; seen < episode.calls.length; seen++) {
-        const { id, turn, status, finishReason } = episode.calls[seen];
-        if (this.#json)
-          this.#terminal.out(JSON.stringify({ kind: 'call', id, episode: episode.id, turn, status, finishReason }));
-        else {
-          const { calls } = this.#counts();
-          this.#terminal.out(
-            `episode ${number}, turn ${turn}: ${status}${finishReason ? ` (${finishReason})` : ''}; ${plural(calls, 'call')} in all`,
-          );
-        }
-      }
-    };
-  }
-
-  #counts(): {
-    episodes: number;
-    calls: number;
-    lost: number;
-    byStatus: Partial<Record<CallRecord['status'], number>>;
-  } {
-    const byStatus: Partial<Record<CallRecord['status'], number>> = {};
-    for (const episode of this.#episodes)
-      for (const { status } of episode.calls) byStatus[status] = (byStatus[status] ?? 0) + 1;
-    return {
-      episodes: this.#episodes.length,
-      calls: this.#episodes.reduce((sum, episode) => sum + episode.calls.length, 0),
-      lost: this.#episodes.reduce((sum, episode) => sum + episode.lostCalls, 0),
-      byStatus,
-    };
-  }
-
-  summary(directory: string): void {
-    const counts = this.#counts();
-    if (this.#json) {
-      this.#terminal.out(JSON.stringify({ kind: 'summary', directory, ...counts }));
-      return;
-    }
-    const parts = Object.entries(counts.byStatus).map(([status, count]) => `${count} ${status}`);
-    this.#terminal.out(
-      `\n${plural(counts.episodes, 'episode')}, ${plural(counts.calls, 'call')}${parts.length > 0 ? ` (${parts.join(', ')})` : ''} in ${directory}`,
-    );
-    if (counts.lost > 0) this.#terminal.err(`${plural(counts.lost, 'call')} could not be recorded`);
-  }
 }

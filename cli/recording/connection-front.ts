@@ -13,6 +13,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { listen } from '../../trainer-daemon/listening.ts';
+import { EPISODE_HEADER, keysIn } from '../../trainer-daemon/proxy/dialects/index.ts';
 
 export interface FrontOptions {
   port: number;
@@ -60,7 +61,7 @@ export class ConnectionFront {
       refuse(403, 'this Host header is not served here');
       return;
     }
-    if (!this.#mayEnter(request.headers.authorization)) {
+    if (!keysIn(request.headers).some((key) => this.#mayEnter(key))) {
       refuse(401, 'unknown key');
       return;
     }
@@ -77,7 +78,13 @@ export class ConnectionFront {
       this.#episodes.set(socket, opened);
       socket.once('close', () => opened.ended());
     }
-    const { authorization: _key, host: _host, ...headers } = request.headers;
+    const {
+      authorization: _key,
+      'x-api-key': _other,
+      [EPISODE_HEADER]: _episode,
+      host: _host,
+      ...headers
+    } = request.headers;
     const onward = httpRequest(
       episode.baseUrl + path.slice('/v1'.length),
       { method: request.method, headers },
@@ -93,8 +100,8 @@ export class ConnectionFront {
     pipeline(request, onward, () => {});
   }
 
-  #mayEnter(authorization: string | undefined): boolean {
-    const given = Buffer.from(/^Bearer\s+(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
+  #mayEnter(text: string): boolean {
+    const given = Buffer.from(text);
     const key = Buffer.from(this.key);
     return given.length === key.length && timingSafeEqual(given, key);
   }

@@ -1,11 +1,12 @@
 /** Commands that serve until they are told to end: `proxy` and `serve`. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isDamaged, openRecording } from '../../recordings/index.ts';
 import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
+import { startVllm } from '../doubles/wire/vllm.ts';
 import { type ChatServer, startChatServer } from './chat-server.ts';
 import { cli, startCli } from './cli-process.ts';
 
@@ -53,6 +54,8 @@ const options = (record: string, ...more: string[]) => [
   'proxy',
   '--upstream',
   upstream.url,
+  '--upstream-kind',
+  'openai',
   '--model',
   'big',
   '--record',
@@ -141,13 +144,97 @@ describe('proxy', () => {
   });
 
   it.each([
-    [['--kind', 'vllmm'], 'Allowed choices are vllm, openai, embedded'],
+    [['--upstream-kind', 'vllmm'], 'Allowed choices are auto, vllm, sglang, llamacpp, embedded, openai'],
     [['--temperature', 'hot'], 'it must be a number from 0 to 5'],
     [['--api-key-environment', 'NO_SUCH_VARIABLE'], 'the environment variable NO_SUCH_VARIABLE is not set'],
     [['--upstream', 'ftp://x'], 'is not an http or https URL'],
   ])('refuses %j', async (words, sentence) => {
     const { code, err } = await cli(folder, options('refused', ...words));
     expect([code, err]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+});
+
+describe('proxy before a server that tells token ids', () => {
+  it('finds out kind and model, serves further episodes, and sums up what may be trained on', async () => {
+    const server = await startVllm({ model: 'qwen' });
+    const words = ['proxy', '--upstream', server.url, '--record', 'auto', '--json'];
+    const running = startCli(folder, words);
+    const at = JSON.parse(await running.line(/"listening"/)) as Listening & Record<string, Record<string, string>>;
+    expect(at).toMatchObject({ model: 'qwen', upstream: 'vllm' });
+    expect(at.environment).toMatchObject({
+      OPENAI_BASE_URL: at.baseUrl,
+      CODEX_BASE_URL: at.baseUrl,
+      ANTHROPIC_BASE_URL: at.baseUrl.replace('/v1', ''),
+      ANTHROPIC_API_KEY: at.apiKey,
+    });
+    const agent = new Agent({ keepAlive: true });
+    expect((await ask(at, 'one', agent)).status).toBe(200);
+
+    const opened = await cli(folder, ['proxy', '--open-episode', '--record', 'auto', '--json']);
+    expect([opened.code, opened.err]).toEqual([0, '']);
+    const next = JSON.parse(opened.out) as { key: string; baseUrl: string; model: string };
+    expect(next.key).not.toBe(at.apiKey);
+    expect(next.model).toBe('qwen');
+    expect((await ask({ baseUrl: next.baseUrl, apiKey: next.key }, 'two', agent)).status).toBe(200);
+    expect((await ask({ baseUrl: at.baseUrl, apiKey: next.key }, 'three', agent)).status).toBe(200);
+
+    expect((await cli(folder, ['proxy', '--close-episode', next.key, '--record', 'auto'])).code).toBe(0);
+    expect((await ask({ baseUrl: next.baseUrl, apiKey: next.key }, 'late', agent)).status).toBe(409);
+    const again = await cli(folder, ['proxy', '--close-episode', next.key, '--record', 'auto']);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('no open episode')]);
+    if (process.platform !== 'win32') expect(statSync(join(folder, 'auto', 'proxy.json')).mode & 0o077).toBe(0);
+
+    const { code, out } = await running.end('SIGINT');
+    agent.destroy();
+    await server.close();
+    expect(code).toBe(0);
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      episodes: 2,
+      calls: 3,
+      trainable: 2,
+      untrainable: {},
+    });
+    expect(existsSync(join(folder, 'auto', 'proxy.json'))).toBe(false);
+    const late = await cli(folder, ['proxy', '--open-episode', '--record', 'auto']);
+    expect([late.code, late.err]).toEqual([2, expect.stringContaining('no proxy records into')]);
+  });
+
+  it('takes the key in the headers of other dialects, also where each connection is an episode', async () => {
+    const server = await startVllm();
+    const words = ['proxy', '--upstream', server.url, '--record', 'each', '--new-episode-per', 'connection', '--json'];
+    const running = startCli(folder, words);
+    const at = JSON.parse(await running.line(/"listening"/)) as Listening;
+    for (const name of ['x-api-key', 'x-agentic-robo-rl-episode']) {
+      const response = await fetch(`${at.baseUrl}/chat/completions`, {
+        method: 'POST',
+        headers: { [name]: at.apiKey },
+        body: JSON.stringify({ messages: [{ role: 'user', content: name }] }),
+      });
+      expect(response.status, name).toBe(200);
+    }
+    const { out } = await running.end('SIGINT');
+    await server.close();
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({ calls: 2 });
+  });
+
+  it('says why calls may not be trained on', async () => {
+    const server = await startVllm({ lies: { noLogprobs: true } });
+    const running = startCli(folder, ['proxy', '--upstream', server.url, '--record', 'why']);
+    const url = (await running.line(/^export OPENAI_BASE_URL=/)).split('=')[1];
+    const key = (await running.line(/^export OPENAI_API_KEY=/)).split('=')[1];
+    const agent = new Agent();
+    await ask({ baseUrl: url, apiKey: key }, 'one', agent);
+    const { out } = await running.end('SIGINT');
+    await server.close();
+    expect(out).toContain('vLLM; its models are owned by "vllm"');
+    expect(out).toMatch(/Anthropic Messages\s+http:.*\/v1\/messages/);
+    expect(out).toContain('not to be trained on: 1 episode, because no log-probs came with the response');
+  });
+
+  it('says that nobody answers', async () => {
+    const { code, err } = await cli(folder, ['proxy', '--upstream', 'http://127.0.0.1:9', '--record', 'nobody']);
+    expect([code, err]).toEqual([2, expect.stringContaining('ECONNREFUSED')]);
+    expect(existsSync(join(folder, 'nobody'))).toBe(false);
   });
 });
 

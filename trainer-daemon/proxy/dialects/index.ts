@@ -11,7 +11,7 @@ const DIALECTS: readonly Dialect[] = [chatDialect, responsesDialect, messagesDia
 export const MODELS = '/v1/models';
 
 /** The header that names an episode where the usual places for a key are taken. */
-const EPISODE_HEADER = 'x-agentic-robo-rl-episode';
+export const EPISODE_HEADER = 'x-agentic-robo-rl-episode';
 
 /** The dialect that answers a path; for paths that none answers, the one whose errors the client understands. */
 export function dialectOf(path: string, headers: IncomingHttpHeaders): Dialect {
