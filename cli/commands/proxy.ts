@@ -117,8 +117,11 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
     return asUsage(error as Error);
   }
   const perConnection = options.newEpisodePer === 'connection';
-  const proxy = await startProxy({ port: perConnection ? 0 : options.port }).catch(asUsage);
   const told = new Tally(terminal, options.json === true);
+  const proxy = await startProxy({
+    port: perConnection ? 0 : options.port,
+    onNotice: (text) => told.notice(text),
+  }).catch(asUsage);
   const finishing = new Set<Promise<void>>();
   const open = () => {
     const { id, init } = run.nextEpisode();

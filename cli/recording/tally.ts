@@ -19,6 +19,7 @@ export class Tally {
   readonly #terminal: Terminal;
   readonly #json: boolean;
   readonly #episodes: ProxyEpisode[] = [];
+  readonly #notices = new Set<string>();
   readonly #started = performance.now();
 
   constructor(terminal: Terminal, json: boolean) {
@@ -46,6 +47,14 @@ export class Tally {
         }
       }
     };
+  }
+
+  /** A word about a request, told once however many episodes repeat it. */
+  notice(text: string): void {
+    if (this.#notices.has(text)) return;
+    this.#notices.add(text);
+    if (this.#json) this.#terminal.out(JSON.stringify({ kind: 'notice', text }));
+    else this.#terminal.err(`${this.#terminal.paintErr.yellow('note')}: ${text}`);
   }
 
   counts(): Counts {

@@ -107,6 +107,28 @@ describe('proxy', () => {
     await recording.close();
   });
 
+  it('serves other dialects at the address it tells, and notes once what has no counterpart', async () => {
+    const running = startCli(folder, options('dialects'));
+    const { environment } = JSON.parse(await running.line(/"listening"/)) as { environment: Record<string, string> };
+    const post = async () => {
+      const response = await fetch(`${environment.ANTHROPIC_BASE_URL}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': environment.ANTHROPIC_API_KEY, 'anthropic-version': '2023-06-01' },
+        body: JSON.stringify({ model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], odd: 1 }),
+      });
+      return (await response.json()) as { type: string; content: unknown };
+    };
+    expect(await post()).toMatchObject({ type: 'message', content: [{ type: 'text', text: 'you said 1' }] });
+    await post();
+    const { out } = await running.end('SIGINT');
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { kind: string; text?: string });
+    const notices = lines.filter(({ kind }) => kind === 'notice');
+    expect(notices).toEqual([{ kind: 'notice', text: expect.stringContaining('"odd"') }]);
+  });
+
   it('makes every connection an episode, all under one key', async () => {
     const running = startCli(folder, options('many', '--new-episode-per', 'connection'));
     const at = JSON.parse(await running.line(/"listening"/)) as Listening;

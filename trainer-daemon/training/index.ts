@@ -23,6 +23,7 @@ import { finishedRun } from './finished.ts';
 import { eventsOf, readJournal } from './history.ts';
 import { invalidWarnings } from './invalid.ts';
 import { ensureBasePolicy } from './policies.ts';
+import { requestNotices } from './request-notices.ts';
 import { resumeCommand } from './resume-command.ts';
 import { runRlStage } from './rl-stage.ts';
 import { RunContext, Stopped } from './run-context.ts';
@@ -53,7 +54,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   let context: RunContext | undefined;
   let proxy: Awaited<ReturnType<typeof startProxy>> | undefined;
   try {
-    proxy = await startProxy({ listen: config.serving.proxy.listen });
+    proxy = await startProxy({ listen: config.serving.proxy.listen, onNotice: requestNotices(() => context) });
     context = new RunContext({
       store,
       config,
