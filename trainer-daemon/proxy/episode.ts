@@ -210,10 +210,11 @@ export class OpenEpisode implements ProxyEpisode {
     }
     if (result.ok || result.recorded) {
       const { id, turn, status, finishReason, response, policyVersion, retryOf, untrainable, concurrent } = result.call;
-      this.calls = [
-        ...this.calls,
-        { id, turn, status, finishReason, response, policyVersion, retryOf, untrainable, concurrent },
-      ].sort((a, b) => a.turn - b.turn);
+      const kept = { id, turn, status, finishReason, response, policyVersion, retryOf, untrainable, concurrent };
+      // In turn order; nearly always the last place.
+      let at = this.calls.length;
+      while (at > 0 && this.calls[at - 1].turn > turn) at--;
+      this.calls.splice(at, 0, kept);
     } else {
       this.lostCalls++;
     }

@@ -1,0 +1,251 @@
+/**
+ * What the recording proxy costs: against a bare pass-through in Node and against an LLM gateway from npm, before an
+ * upstream that answers like a served planner (200 ms to the first token, 50 tokens/s) and before one that answers at
+ * once. The three are asked in turn, in processes of their own.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import * as http from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { median } from './measure.ts';
+import type { ProxyEpisodes, ProxyReady, ProxyState } from './sides/proxy.side.ts';
+import { Side } from './sides/side.ts';
+import type { BenchTable } from './table.ts';
+
+const GATEWAY = '@portkey-ai/gateway@1.15.2';
+const LARGE = 5_000_000;
+
+interface Timed {
+  /** Milliseconds from the request to the reply's end. */
+  whole: number;
+  /** To its first content. */
+  first: number;
+}
+
+interface Contender {
+  name: string;
+  /** Addresses (ending in /v1) for so many concurrent episodes. */
+  addresses(count: number, speed: 'slow' | 'instant'): Promise<string[]>;
+  headers(speed: 'slow' | 'instant'): Record<string, string>;
+  close(): Promise<void>;
+}
+
+const side = () => new Side(process.execPath, ['--expose-gc', join(import.meta.dirname, 'proxy.side.mjs')]);
+const agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+
+function call(url: string, headers: Record<string, string>, body: Buffer): Promise<Timed> {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    let first = 0;
+    const request = http.request(
+      `${url}/chat/completions`,
+      {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/json', 'content-length': body.length, ...headers },
+      },
+      (response) => {
+        response.on('data', (part: Buffer) => {
+          if (first === 0 && part.includes('word')) first = performance.now() - started;
+        });
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve({ whole: performance.now() - started, first });
+          else reject(new Error(`${url} answered ${response.statusCode}`));
+        });
+        response.on('error', reject);
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+const bodyOf = (more: Record<string, unknown>, image = 0) => {
+  const url = `data:image/png;base64,${'A'.repeat(image)}`;
+  const parts = [
+    { type: 'text', text: 'Pick the red cup.' },
+    ...(image ? [{ type: 'image_url', image_url: { url } }] : []),
+  ];
+  return Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: parts }], ...more }));
+};
+
+/** `episodes` clients, each making its calls one after the other. */
+async function load(contender: Contender, speed: 'slow' | 'instant', episodes: number, calls: number, body: Buffer) {
+  const addresses = await contender.addresses(episodes, speed);
+  const headers = contender.headers(speed);
+  const timed: Timed[] = [];
+  const started = performance.now();
+  await Promise.all(
+    addresses.map(async (url) => {
+      for (let i = 0; i < calls; i++) timed.push(await call(url, headers, body));
+    }),
+  );
+  return { timed, seconds: (performance.now() - started) / 1000 };
+}
+
+const at = (values: number[], share: number) =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))];
+
+async function gatewayOf(upstream: string): Promise<Contender | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+  try {
+    const npm = ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', GATEWAY];
+    await promisify(execFile)('npm', npm, { timeout: 180_000 });
+  } catch {
+    rmSync(folder, { recursive: true, force: true });
+    return undefined;
+  }
+  const free = createServer();
+  const port = await new Promise<number>((resolve) =>
+    free.listen(0, '127.0.0.1', () => resolve((free.address() as { port: number }).port)),
+  );
+  free.close();
+  const program = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+  const child = spawn(process.execPath, [program, `--port=${port}`, '--headless'], { stdio: 'ignore', cwd: folder });
+  const url = `http://127.0.0.1:${port}/v1`;
+  for (let tries = 0; tries < 60; tries++) {
+    if (
+      await fetch(`http://127.0.0.1:${port}/`).then(
+        () => true,
+        () => false,
+      )
+    )
+      break;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  return {
+    name: GATEWAY,
+    addresses: async (count) => Array.from({ length: count }, () => url),
+    headers: (speed) => ({
+      authorization: 'Bearer none',
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `${upstream}/${speed}/v1`,
+    }),
+    async close() {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export default async function proxyBench(): Promise<BenchTable[]> {
+  const [upstreamSide, passSide, ourSide] = [side(), side(), side()];
+  const contenders: Contender[] = [];
+  try {
+    const upstream = (await upstreamSide.ask<ProxyReady>({ role: 'upstream' })).url;
+    const pass = (await passSide.ask<ProxyReady>({ role: 'pass-through', url: upstream })).url;
+    await ourSide.ask<ProxyReady>({ role: 'recording', url: upstream });
+    contenders.push({
+      name: 'bare pass-through',
+      addresses: async (count, speed) => Array.from({ length: count }, () => `${pass}/${speed}/v1`),
+      headers: () => ({}),
+      close: () => passSide.close(),
+    });
+    contenders.push({
+      name: 'recording proxy',
+      addresses: async (count, speed) => (await ourSide.ask<ProxyEpisodes>({ episodes: count, speed })).baseUrls,
+      headers: () => ({}),
+      close: () => ourSide.close(),
+    });
+    const gateway = await gatewayOf(upstream);
+    if (gateway) contenders.push(gateway);
+    return [
+      await served(contenders),
+      await instant(contenders),
+      await long(contenders[1], () => ourSide.ask<ProxyState>({ state: true })),
+    ];
+  } finally {
+    for (const contender of contenders) await contender.close();
+    await upstreamSide.close();
+    agent.destroy();
+  }
+}
+
+async function served(contenders: Contender[]): Promise<BenchTable> {
+  const rows: BenchTable['rows'] = [];
+  const kinds = [
+    ['small, streamed', bodyOf({ stream: true }), [1, 16, 64]],
+    ['small, whole', bodyOf({}), [1, 16, 64]],
+    ['5 MB, streamed', bodyOf({ stream: true }, LARGE), [1, 4]],
+  ] as const;
+  for (const [what, body, counts] of kinds) {
+    for (const episodes of counts) {
+      const measured = contenders.map(() => [] as Timed[]);
+      // The first round warms up.
+      for (let round = 0; round < 4; round++)
+        for (const [i, contender] of contenders.entries()) {
+          const { timed } = await load(contender, 'slow', episodes, 2, body);
+          if (round > 0) measured[i].push(...timed);
+        }
+      const base = median(measured[0].map(({ whole }) => whole));
+      for (const [i, { name }] of contenders.entries()) {
+        const whole = measured[i].map((each) => each.whole);
+        const first = measured[i].map((each) => each.first);
+        rows.push([
+          what,
+          episodes,
+          name,
+          Math.round(at(whole, 0.5)),
+          Math.round(at(whole, 0.99)),
+          Math.round(at(first, 0.5)),
+          Number((at(whole, 0.5) / base).toFixed(3)),
+        ]);
+      }
+    }
+  }
+  return {
+    title: 'Before an upstream like a served planner (200 ms to the first token, 20 tokens at 50 a second)',
+    columns: ['request', 'episodes', 'through', 'p50 ms', 'p99 ms', 'first token p50 ms', 'p50 against pass-through'],
+    rows,
+    note: 'Aim: at most 1.1 times the pass-through, with every call on disk before its reply ends.',
+  };
+}
+
+async function instant(contenders: Contender[]): Promise<BenchTable> {
+  const rows: BenchTable['rows'] = [];
+  for (const episodes of [1, 16]) {
+    const rates = contenders.map(() => [] as number[]);
+    for (let round = 0; round < 4; round++)
+      for (const [i, contender] of contenders.entries()) {
+        const calls = episodes === 1 ? 100 : 20;
+        const { seconds } = await load(contender, 'instant', episodes, calls, bodyOf({}));
+        if (round > 0) rates[i].push((episodes * calls) / seconds);
+      }
+    for (const [i, { name }] of contenders.entries())
+      rows.push([
+        episodes,
+        name,
+        Math.round(median(rates[i])),
+        Number((episodes * (1000 / median(rates[i]))).toFixed(2)),
+        Number((median(rates[0]) / median(rates[i])).toFixed(2)),
+      ]);
+  }
+  return {
+    title: 'Before an upstream that answers at once',
+    columns: ['episodes', 'through', 'calls/s', 'ms a call', 'times the pass-through'],
+    rows,
+    note: 'Nothing hides the cost here: the proxy reads, checks and stores each call and waits for the disk.',
+  };
+}
+
+async function long(ours: Contender, state: () => Promise<ProxyState>): Promise<BenchTable> {
+  const rows: BenchTable['rows'] = [];
+  let before = await state();
+  let calls = 0;
+  for (const more of [1000, 2000, 3000, 4000]) {
+    await load(ours, 'instant', 20, more / 20, bodyOf({}));
+    const now = await state();
+    calls += more;
+    rows.push([calls, Math.round(now.residentBytes / 1e6), Math.round((now.diskBytes - before.diskBytes) / more)]);
+    before = now;
+  }
+  return {
+    title: 'Over 10,000 calls of the recording proxy',
+    columns: ['calls so far', 'resident MB', 'bytes on disk a call'],
+    rows,
+    note: 'Resident memory after a collection.',
+  };
+}
