@@ -96,6 +96,10 @@ export interface AdapterOptions {
    * used to follow an imported helper; without it what is imported counts as unknown.
    */
   read?(specifier: string): string | undefined;
+  /**
+   * Also give the grammar's errors as findings. For the command line: in an editor TypeScript's own server shows them.
+   */
+  syntaxErrors?: boolean;
   /** Longest time for one analysis, milliseconds. Default 1000. Beyond it one finding says that the rest is unchecked. */
   budget?: number;
 }

@@ -1,0 +1,92 @@
+/** Everything the rules look at, and how they report. */
+import type ts from 'typescript6';
+import type { AdapterOptions, Finding, Fix, Range } from '../contract.ts';
+import { OutOfBudget } from './budget.ts';
+import { type Case, casesOfFunction } from './cases.ts';
+import { ADAPTER_CODES, type AdapterCode } from './codes.ts';
+import { contextValue, episodeValue, outputValue } from './contract-values.ts';
+import { Evaluator } from './evaluate.ts';
+import { type Located, locateAdapter } from './locate.ts';
+import { bindScopes } from './scopes.ts';
+import { parseAdapter, type Syntax } from './syntax.ts';
+import type { Frame, Value } from './values.ts';
+
+const BUDGET = 1000;
+
+/** One of the adapter's functions, with its parameters bound to the contract's objects. */
+export interface Part {
+  fn: NonNullable<Value['fn']>;
+  frame: Frame;
+  /** What it returns. */
+  cases: Case[];
+  /** No parse error lies in it, so that what it lacks is lacking. */
+  whole: boolean;
+}
+
+export interface Analysis {
+  syntax: Syntax;
+  evaluator: Evaluator;
+  adapter: Located | undefined;
+  launch: Part | undefined;
+  outcome: Part | undefined;
+  report(code: AdapterCode, at: ts.Node | Range, message: string, fix?: Fix): void;
+}
+
+export type Rule = (analysis: Analysis) => void;
+
+/** Parses a text and runs rules over it. Never throws: a text that cannot be analysed, or not in time, is a finding. */
+export function analyse(text: string, options: AdapterOptions, rules: readonly Rule[]): Finding[] {
+  const syntax = parseAdapter(text, options);
+  if ('refused' in syntax) return [syntax.refused];
+  const findings: Finding[] = [];
+  const seen = new Set<string>();
+  const report: Analysis['report'] = (code, at, message, fix) => {
+    const range = 'kind' in at ? syntax.range(at) : at;
+    const key = `${code} ${range.start.line}:${range.start.character}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    findings.push({ code, severity: ADAPTER_CODES[code], message, range, ...(fix ? { fix } : {}) });
+  };
+  const stopped = attempt(() => {
+    const analysis = begin(syntax, options, report);
+    for (const rule of rules) rule(analysis);
+  });
+  if (stopped) {
+    const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
+    report('adapter-not-checked', range, `${stopped}; other findings may be lacking`);
+  }
+  return findings;
+}
+
+/** The parsed and bound file with its adapter. @throws OutOfBudget, RangeError */
+export function begin(syntax: Syntax, options: AdapterOptions, report: Analysis['report'] = () => {}): Analysis {
+  const evaluator = new Evaluator(syntax, bindScopes(syntax.source), options.budget ?? BUDGET);
+  const adapter = locateAdapter(evaluator);
+  const part = (name: string, args: (node: ts.Node) => Value[]): Part | undefined => {
+    const fn = adapter?.object.properties.get(name)?.value().fn;
+    if (!fn) return undefined;
+    const frame = evaluator.frame(fn, args(fn.node));
+    if (!frame) return undefined;
+    return { fn, frame, cases: casesOfFunction(evaluator, fn, frame), whole: !syntax.broken(fn.node) };
+  };
+  return {
+    syntax,
+    evaluator,
+    adapter,
+    launch: part('launch', (node) => [episodeValue(node), contextValue(node)]),
+    outcome: part('outcome', (node) => [outputValue(node)]),
+    report,
+  };
+}
+
+/** Runs an analysis; says why it could not be finished, if so. Other errors are faults of ours and told as such. */
+export function attempt(run: () => void): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (error instanceof OutOfBudget) return 'checking this file took too long';
+    if (error instanceof RangeError) return 'the code is nested too deeply to be checked';
+    return `checking this file failed (${(error as Error).message})`;
+  }
+}

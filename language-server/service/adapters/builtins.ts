@@ -1,0 +1,293 @@
+/** What the language's own functions and Node's modules give, as far as the rules need to know it. */
+import ts from 'typescript6';
+import { sourceOfWord } from './contract-values.ts';
+import type { Evaluator } from './evaluate.ts';
+import { either, FROM, type Frame, KIND, of, UNKNOWN, type Value, withFrom } from './values.ts';
+
+const PREDICATES = new Set(['includes', 'startsWith', 'endsWith', 'has', 'test']);
+const TEXT_METHODS =
+  /^(trim|trimEnd|trimStart|toLowerCase|toUpperCase|slice|substring|padStart|padEnd|replace|replaceAll|repeat|toFixed|toString|charAt|concat|normalize)$/;
+
+/** `length` and the like; `UNKNOWN` for what is not of the language. */
+export function memberOf(base: Value, name: string): Value {
+  // How many there are is no word of the planner's, unless they were chosen by it.
+  if (name === 'length' || name === 'size') {
+    if (base.kinds & KIND.any && (base.from & FROM.record) === 0) return UNKNOWN;
+    return of(KIND.number, base.kinds & KIND.array ? base.from : base.from & ~(FROM.planner | FROM.plannerError));
+  }
+  return UNKNOWN;
+}
+
+/** The result of `base.name(...)` for methods of arrays, texts, promises and regular expressions. */
+export function callMember(
+  evaluator: Evaluator,
+  base: Value,
+  name: string,
+  node: ts.CallExpression,
+  frame: Frame,
+): Value | undefined {
+  if (base.external !== undefined || base.object?.properties.has(name)) return undefined;
+  const args = () => evaluator.args(node, frame);
+  const first = () => args()[0] ?? UNKNOWN;
+  if (base.kinds & KIND.promise) {
+    if (!['then', 'catch', 'finally'].includes(name)) return undefined;
+    args();
+    return of(KIND.promise, base.from);
+  }
+  if (base.pattern !== undefined) {
+    const subject = first();
+    if (name === 'test') return of(KIND.boolean, evidence(subject, base.pattern));
+    if (name === 'exec') return matched(subject, base.pattern);
+    return undefined;
+  }
+  if (PREDICATES.has(name)) {
+    const word = first();
+    const text = typeof word.literal === 'string' ? word.literal : (word.file ?? '');
+    if (base.from & FROM.listed && text !== '') evaluator.hints.push(text);
+    return of(KIND.boolean, evidence(base, text) | word.from);
+  }
+  if (name === 'match' || name === 'matchAll') {
+    const pattern = first().pattern ?? '';
+    if (base.from & FROM.listed) evaluator.hints.push(pattern);
+    return matched(base, pattern);
+  }
+  if (name === 'split') return of(KIND.array, base.from, { element: of(KIND.string, base.from), file: base.file });
+  if (name === 'join') {
+    const all = base.elements ?? (base.element ? [base.element] : []);
+    const from = all.reduce((sum, each) => sum | each.from, base.from | first().from);
+    const known = base.elements?.every((each) => each.literal !== undefined);
+    const literal = known ? base.elements?.map((each) => each.literal).join(String(first().literal ?? ',')) : undefined;
+    return of(KIND.string, from, { literal });
+  }
+  if (base.kinds === KIND.string || (base.kinds & KIND.string && TEXT_METHODS.test(name))) {
+    const from = args().reduce((all, each) => all | each.from, base.from);
+    // The first letters of a key are no key.
+    const shortens = /^(slice|substring|replace|replaceAll)$/.test(name);
+    if (TEXT_METHODS.test(name)) return of(KIND.string, shortens ? from & ~FROM.key : from, { file: base.file });
+    if (/^(indexOf|lastIndexOf|search|charCodeAt|localeCompare)$/.test(name)) return of(KIND.number, from);
+    if (name === 'at') return of(KIND.string | KIND.undefined, from);
+    return of(KIND.any, from);
+  }
+  if (base.kinds & KIND.number && /^(toFixed|toString|toPrecision)$/.test(name)) return of(KIND.string, base.from);
+  if (base.kinds & (KIND.array | KIND.any | KIND.object)) return callList(evaluator, base, name, node, frame);
+  return undefined;
+}
+
+/** A regular expression's match: its groups are texts of the subject; those of digits are numbers' texts. */
+function matched(subject: Value, pattern: string): Value {
+  const from = evidence(subject, pattern);
+  const digits = /\\d|\[0-9\]/.test(pattern) && !/\(\.[*+]|\(\\S[*+]/.test(pattern);
+  const group = of(KIND.string, from, { pattern: digits ? 'number' : undefined });
+  return of(KIND.array | KIND.null, from, { element: group });
+}
+
+/** Where the result of a search comes from: the text's own sources, and what the word it looks for is evidence of. */
+function evidence(subject: Value, word: string): number {
+  const from = subject.from & ~FROM.listed;
+  return subject.from & (FROM.record | FROM.listed) ? from | sourceOfWord(word) : from;
+}
+
+function callList(
+  evaluator: Evaluator,
+  base: Value,
+  name: string,
+  node: ts.CallExpression,
+  frame: Frame,
+): Value | undefined {
+  const [callback] = node.arguments;
+  const hints = evaluator.hints;
+  evaluator.hints = [];
+  /** What a callback gives for an element. */
+  const applied = (...args: Value[]): Value => {
+    if (!callback) return UNKNOWN;
+    const fn = evaluator.value(callback, frame);
+    if (fn.fn) return evaluator.invoke(fn.fn, args, callback);
+    return fn.external === 'global.Number' ? evaluator.number(args[0], callback) : of(KIND.any, args[0]?.from ?? 0);
+  };
+  const element = () => evaluator.elementOf(base);
+  const isList = (base.kinds & KIND.array) !== 0;
+  const doubtful = (value: Value, why: string): Value => ({
+    ...value,
+    kinds: value.kinds | KIND.undefined,
+    doubt: { what: 'undefined', node, why },
+  });
+  try {
+    switch (name) {
+      case 'some':
+      case 'every':
+        return of(KIND.boolean, base.from | applied(element()).from);
+      case 'find':
+      case 'findLast': {
+        const from = applied(element()).from;
+        const found = withFrom(element(), from | base.from);
+        const file = evaluator.hints.join(' ') || base.file;
+        return { ...doubtful(found, 'nothing may be found'), file };
+      }
+      case 'findIndex':
+      case 'findLastIndex':
+        return of(KIND.number, base.from | applied(element()).from);
+      case 'filter': {
+        const from = base.from | applied(element()).from;
+        return of(KIND.array, from, { element: element(), file: evaluator.hints.join(' ') || base.file });
+      }
+      case 'map':
+      case 'flatMap': {
+        const mapped = applied(element(), of(KIND.number));
+        const item = name === 'flatMap' ? evaluator.elementOf(mapped) : mapped;
+        return of(isList ? KIND.array : KIND.any, base.from, { element: withFrom(item, base.from), file: base.file });
+      }
+      case 'reduce': {
+        const start = node.arguments[1] && evaluator.value(node.arguments[1], frame);
+        const folded = applied(start ?? element(), element(), of(KIND.number));
+        if (!start) return folded;
+        return withFrom({ ...either(start, folded), literal: undefined }, base.from);
+      }
+      case 'forEach':
+        applied(element(), of(KIND.number));
+        return of(KIND.undefined);
+    }
+    if (!isList) return undefined;
+    switch (name) {
+      case 'at':
+      case 'pop':
+      case 'shift':
+        return doubtful(withFrom(element(), base.from), 'the list may be empty');
+      case 'slice':
+      case 'reverse':
+      case 'sort':
+      case 'toSorted':
+      case 'toReversed':
+      case 'values':
+        return {
+          ...base,
+          elements: undefined,
+          element: base.elements ? base.elements.reduce(either, element()) : base.element,
+        };
+      case 'concat': {
+        const others = evaluator.args(node, frame).map((each) => evaluator.elementOf(each));
+        return of(KIND.array, base.from, { element: others.reduce(either, element()) });
+      }
+      case 'flat':
+        return of(KIND.array, base.from, { element: evaluator.elementOf(element()) });
+      case 'indexOf':
+      case 'push':
+      case 'unshift':
+        return of(KIND.number, base.from);
+    }
+    return undefined;
+  } finally {
+    evaluator.hints = [...hints, ...evaluator.hints];
+  }
+}
+
+/** The result of calling something from outside the file, such as `JSON.parse` or `fs.readFileSync`. */
+export function callBuiltin(
+  evaluator: Evaluator,
+  external: string,
+  node: ts.CallExpression,
+  frame: Frame,
+): Value | undefined {
+  const args = evaluator.args(node, frame);
+  const [first = UNKNOWN] = args;
+  const from = args.reduce((all, each) => all | each.from, 0);
+  const name = external.replace(/^global\./, '');
+  switch (name) {
+    case 'JSON.parse':
+      return of(KIND.any, from & ~FROM.listed, { file: first.file });
+    case 'structuredClone':
+      return first;
+    case 'JSON.stringify':
+      return of(KIND.string, from);
+    case 'String':
+      return of(
+        KIND.string,
+        from,
+        first.literal === undefined ? { file: first.file } : { literal: String(first.literal) },
+      );
+    case 'Boolean':
+      return of(KIND.boolean, from);
+    case 'Number':
+    case 'parseFloat':
+    case 'parseInt':
+    case 'Number.parseFloat':
+    case 'Number.parseInt':
+      return evaluator.number(first, node);
+    case 'Number.isFinite':
+    case 'Number.isInteger':
+    case 'Number.isNaN':
+    case 'isFinite':
+    case 'isNaN':
+    case 'Array.isArray':
+    case 'Object.hasOwn':
+      return of(KIND.boolean, from);
+    case 'Object.keys':
+      return of(KIND.array, from, { element: of(KIND.string, first.from) });
+    case 'Object.values':
+      return of(KIND.array, from, { element: valuesOf(evaluator, first) });
+    case 'Object.entries': {
+      const pair = of(KIND.array, first.from, { elements: [of(KIND.string, first.from), valuesOf(evaluator, first)] });
+      return of(KIND.array, from, { element: pair });
+    }
+    case 'Object.freeze':
+      return first;
+    case 'Array.from':
+      return of(KIND.array, from, { element: evaluator.elementOf(first) });
+    case 'fetch':
+      return of(KIND.promise, FROM.record);
+    case 'require': {
+      const module = typeof first.literal === 'string' ? first.literal.replace(/^node:/, '') : '';
+      return of(KIND.any, 0, { external: module });
+    }
+    case 'path.basename':
+      return of(KIND.string, from | FROM.checkedPath);
+    case 'path.join':
+    case 'path.resolve': {
+      const file = args.map((each) => each.literal ?? each.file ?? '*').join('/');
+      const literal = args.every((each) => each.literal !== undefined) ? file : undefined;
+      return of(KIND.string, from, { literal, file });
+    }
+    case 'os.tmpdir':
+    case 'fs.mkdtempSync':
+      return of(KIND.string, FROM.ownFolder);
+    case 'path.isAbsolute':
+      return of(KIND.boolean, from);
+    case 'path.relative':
+    case 'path.normalize':
+    case 'path.dirname':
+    case 'path.extname':
+      return of(KIND.string, from);
+    case 'fs.readFileSync':
+      return of(args.length > 1 ? KIND.string : KIND.object, FROM.record, {
+        file: String(first.literal ?? first.file ?? ''),
+      });
+    case 'fs.existsSync':
+      return of(KIND.boolean, from);
+    case 'fs.readdirSync':
+      return of(KIND.array, FROM.listed, { element: of(KIND.string, FROM.listed) });
+  }
+  if (/(^|\.)defineAdapter$/.test(name)) return first;
+  if (name.startsWith('Promise.') || name.startsWith('fs/promises.')) return of(KIND.promise, FROM.record);
+  if (name === 'Math.max' || name === 'Math.min') {
+    const spread = node.arguments.find(ts.isSpreadElement);
+    const whole = spread ? evaluator.value(spread.expression, frame) : undefined;
+    const empty = spread && node.arguments.length === 1 && whole?.elements === undefined;
+    const doubt = args.find((each) => each.doubt)?.doubt ?? whole?.element?.doubt;
+    const why = `it is ${name === 'Math.max' ? '-Infinity' : 'Infinity'} for an empty list`;
+    return of(KIND.number, from | (whole?.from ?? 0), {
+      doubt: doubt ?? (empty ? { what: 'infinite', node, why } : undefined),
+    });
+  }
+  if (name.startsWith('Math.')) {
+    const doubt = args.find((each) => each.doubt)?.doubt;
+    return of(KIND.number, from, {
+      doubt: doubt && { ...doubt, what: doubt.what === 'undefined' ? 'NaN' : doubt.what },
+    });
+  }
+  return undefined;
+}
+
+function valuesOf(evaluator: Evaluator, value: Value): Value {
+  if (value.object && value.object.properties.size > 0)
+    return [...value.object.properties.values()].map((each) => each.value()).reduce(either);
+  return evaluator.elementOf(value);
+}

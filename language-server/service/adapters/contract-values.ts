@@ -1,0 +1,118 @@
+/** The objects an adapter's functions are given (protocol/adapter.ts), as values of which the sources are known. */
+import type ts from 'typescript6';
+import { FROM, KIND, of, type Property, type Value } from './values.ts';
+
+const text = (from = 0) => of(KIND.string, from);
+const number = (from = 0) => of(KIND.number, from);
+
+function record(node: ts.Node, properties: Record<string, Value>, from = 0): Value {
+  const map = new Map<string, Property>();
+  for (const [name, value] of Object.entries(properties)) map.set(name, { node, name: node, value: () => value });
+  return of(KIND.object, from, { object: { node, properties: map, open: false } });
+}
+
+/** `episode` of `launch`. */
+export function episodeValue(node: ts.Node): Value {
+  const limits = record(node, {
+    turns: number(),
+    seconds: number(),
+    responseTokens: number(),
+    idleSeconds: number(),
+  });
+  return record(
+    node,
+    {
+      task: text(),
+      suite: text(),
+      taskIndex: number(),
+      init: number(),
+      attempt: number(FROM.attempt),
+      role: text(),
+      seed: number(FROM.seed),
+      limits,
+      baseUrl: text(),
+      apiKey: text(FROM.key),
+      model: text(),
+      outputDir: text(FROM.ownFolder),
+    },
+    FROM.key,
+  );
+}
+
+export function contextValue(node: ts.Node): Value {
+  return record(node, { node: text(), adapterDir: text(), workspace: text() });
+}
+
+/** `output` of `outcome`. */
+export function outputValue(node: ts.Node): Value {
+  const episode = record(node, {
+    task: text(),
+    suite: text(),
+    taskIndex: number(),
+    init: number(),
+    attempt: number(FROM.attempt),
+    role: text(),
+    seed: number(FROM.seed),
+  });
+  const toolCall = record(
+    node,
+    { name: text(FROM.planner), arguments: text(FROM.planner | FROM.record) },
+    FROM.planner,
+  );
+  const call = record(node, {
+    turn: number(),
+    status: text(),
+    finishReason: of(KIND.string | KIND.null, FROM.planner),
+    content: of(KIND.string | KIND.null, FROM.planner),
+    toolCalls: of(KIND.array, 0, { element: toolCall }),
+  });
+  return record(node, {
+    episode,
+    exitCode: of(KIND.number | KIND.null),
+    signal: of(KIND.string | KIND.null),
+    timedOut: of(KIND.boolean, FROM.timeout),
+    stdoutTail: text(FROM.record),
+    stderrTail: text(FROM.record),
+    answer: of(KIND.any, FROM.record),
+    readText: of(KIND.function, 0, { call: (args, at) => readFile(args, at, KIND.string) }),
+    readJson: of(KIND.function, 0, { call: (args, at) => readFile(args, at, KIND.any) }),
+    list: of(KIND.function, 0, { call: () => of(KIND.array, FROM.listed, { element: text(FROM.listed) }) }),
+    calls: of(KIND.array, 0, { element: call }),
+  });
+}
+
+/** Files in which the known harnesses keep what the planner said: transcripts, raw responses. */
+const PLANNERS_FILE = /transcript|raw_?response|all_responses|messages\.json|conversation|chat_?log/i;
+
+function readFile(args: readonly Value[], node: ts.CallExpression, kind: number): Value {
+  const [path] = args;
+  const file = typeof path?.literal === 'string' ? path.literal : path?.file;
+  const from = FROM.record | (file !== undefined && PLANNERS_FILE.test(file) ? FROM.planner : 0);
+  if (path && path.from & FROM.listed) return of(kind, from, { file });
+  return of(kind | KIND.undefined, from, { missing: node, file });
+}
+
+/** Properties of records that are what the planner says of itself. */
+const PLANNERS_WORD =
+  /^(finish|finish_?(status|args|call|summary|tool)|planner_?(status|success|said|claims?|report)|model_?(status|success|report)|claimed(_?success)?|claims?_?success|self_?(report|assessment|reported_success)|final_?(answer|message)|agent_?(status|success|report))$/i;
+/** Properties of records that say that the planner's code or tool call failed. */
+const PLANNERS_ERROR =
+  /^(sandbox_?(rc|exit_?code|error|failed|returncode)|code_?(error|exception)|(code_?)?exec(ution)?_?error|generated_?code_?error|planner_?error|syntax_?error|tool_?(call_?)?error|invalid_?tool_?calls?|parse_?error|console_?stderr)$/i;
+
+/** The value of a part of a record: it comes from where the record comes from, and its name may tell more. */
+export function partOfRecord(base: Value, name: string): number {
+  let from = base.from & ~(FROM.listed | FROM.checkedPath);
+  if ((from & FROM.record) === 0) return from;
+  if (PLANNERS_WORD.test(name)) from |= FROM.planner;
+  if (PLANNERS_ERROR.test(name)) from |= FROM.plannerError;
+  return from;
+}
+
+/** Words searched for in a record's text that show what it is evidence of. */
+export function sourceOfWord(word: string): number {
+  if (/sandbox_?rc|sandbox failed|SyntaxError|NameError|IndentationError|code execution failed/i.test(word))
+    return FROM.plannerError;
+  if (/\bfinish\b|task (is )?(complete|done)|\bDONE\b|FINISH|i have (finished|completed)/.test(word))
+    return FROM.planner;
+  return 0;
+}

@@ -1,0 +1,145 @@
+/** The same output gives the same outcome, and an adapter remembers nothing between episodes. */
+import ts from 'typescript6';
+import type { Analysis } from '../analysis.ts';
+import { conditionsOf } from '../conditions.ts';
+import type { Evaluator } from '../evaluate.ts';
+import { enclosingFunction, strip } from '../scopes.ts';
+import type { Frame } from '../values.ts';
+import { walk } from '../walk.ts';
+
+const CLOCK =
+  /^(global\.Date\.now|global\.Date|global\.performance\.now|global\.process\.(hrtime|uptime)|perf_hooks\.performance\.now|process\.hrtime)/;
+const RANDOM = /^(global\.Math\.random|global\.crypto\.(randomUUID|getRandomValues)|crypto\.(random|webcrypto))/;
+const OUTSIDE =
+  /^(global\.fetch|global\.WebSocket|https?\.(get|request)|http2\.connect|net\.(connect|createConnection)|dns(\/promises)?\.|child_process\.)/;
+
+/** Clock, chance, network or another program in `outcome`. */
+export function determinism({ outcome, evaluator, report }: Analysis): void {
+  if (!outcome) return;
+  walk(evaluator, outcome.fn, outcome.frame, (node, frame) => {
+    const what = unsteady(evaluator, node, frame);
+    if (!what || inLog(node)) return;
+    report(
+      'outcome-not-deterministic',
+      node,
+      `outcome asks ${what}; the same output must always give the same five fields`,
+    );
+  });
+}
+
+function unsteady(evaluator: Evaluator, node: ts.Node, frame: Frame): string | undefined {
+  if (ts.isNewExpression(node)) {
+    const { external } = evaluator.value(node.expression, frame);
+    return external === 'global.Date' && (node.arguments?.length ?? 0) === 0 ? 'the clock' : undefined;
+  }
+  if (!ts.isCallExpression(node)) return undefined;
+  const { external } = evaluator.value(node.expression, frame);
+  if (!external || external === 'global.Date.parse' || external === 'global.Date.UTC') return undefined;
+  if (CLOCK.test(external)) return 'the clock';
+  if (RANDOM.test(external)) return 'chance';
+  if (OUTSIDE.test(external)) return external.startsWith('child_process') ? 'another program' : 'the network';
+  return undefined;
+}
+
+/** What is only printed changes nothing. */
+function inLog(node: ts.Node): boolean {
+  for (let each = node.parent; each; each = each.parent) {
+    if (ts.isCallExpression(each) && /^(console|process\.std(out|err))\./.test(each.expression.getText())) return true;
+    if (ts.isStatement(each)) return false;
+  }
+  return false;
+}
+
+const MUTATORS = /^(push|unshift|pop|shift|splice|sort|reverse|fill|set|add|delete|clear)$/;
+
+/** A variable of the module that launch or outcome changes. */
+export function moduleState({ launch, outcome, evaluator, report }: Analysis): void {
+  for (const part of [launch, outcome])
+    if (part)
+      walk(evaluator, part.fn, part.frame, (node) => {
+        const target = changed(node);
+        if (!target) return;
+        const root = rootOf(target);
+        if (!root) return;
+        const declaration = evaluator.scopes.resolve(root);
+        if (!declaration) {
+          if (!/^(process\.env|globalThis)\b/.test(target.getText())) return;
+          report('adapter-keeps-state', node, `${target.getText()} outlives the episode; the next ones would see it`);
+          return;
+        }
+        if (!ts.isSourceFile(enclosingFunction(declaration)) || !ts.isVariableDeclaration(declaration)) return;
+        if (isCache(evaluator, node, root)) return;
+        report(
+          'adapter-keeps-state',
+          node,
+          `${root.text} outlives the episode; an adapter keeps nothing between episodes, and they run side by side`,
+        );
+      });
+}
+
+/** What a node writes to, if it is a write. */
+function changed(node: ts.Node): ts.Expression | undefined {
+  if (ts.isBinaryExpression(node)) {
+    const { kind } = node.operatorToken;
+    return kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment ? strip(node.left) : undefined;
+  }
+  if (ts.isPrefixUnaryExpression(node) || ts.isPostfixUnaryExpression(node)) {
+    const steps = [ts.SyntaxKind.PlusPlusToken, ts.SyntaxKind.MinusMinusToken];
+    return steps.includes(node.operator) ? strip(node.operand) : undefined;
+  }
+  if (ts.isDeleteExpression(node)) return strip(node.expression);
+  if (
+    ts.isCallExpression(node) &&
+    ts.isPropertyAccessExpression(node.expression) &&
+    MUTATORS.test(node.expression.name.text)
+  )
+    return strip(node.expression.expression);
+  return undefined;
+}
+
+function rootOf(target: ts.Expression): ts.Identifier | undefined {
+  let node = target;
+  while (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) node = strip(node.expression);
+  return ts.isIdentifier(node) ? node : undefined;
+}
+
+/** A value worked out once and kept: filled only where it is not there yet. */
+function isCache(evaluator: Evaluator, node: ts.Node, root: ts.Identifier): boolean {
+  if (ts.isBinaryExpression(node)) {
+    const once = [ts.SyntaxKind.QuestionQuestionEqualsToken, ts.SyntaxKind.BarBarEqualsToken].includes(
+      node.operatorToken.kind,
+    );
+    const guarded = conditionsOf(node, enclosingFunction(node)).some((each) => asksFor(each.expression, root.text));
+    if (once || (guarded && node.operatorToken.kind === ts.SyntaxKind.EqualsToken))
+      return !usesLocals(evaluator, node.right) || ts.isElementAccessExpression(strip(node.left));
+    return false;
+  }
+  return (
+    ts.isCallExpression(node) &&
+    ts.isPropertyAccessExpression(node.expression) &&
+    node.expression.name.text === 'set' &&
+    conditionsOf(node, enclosingFunction(node)).some((each) => asksFor(each.expression, root.text))
+  );
+}
+
+function asksFor(expression: ts.Expression, name: string): boolean {
+  return new RegExp(`\\b${name.replace(/\$/g, '\\$&')}\\b`).test(expression.getText());
+}
+
+/** Whether an expression depends on anything of the call it stands in. */
+function usesLocals(evaluator: Evaluator, node: ts.Node): boolean {
+  let found = false;
+  const visit = (each: ts.Node): void => {
+    if (ts.isIdentifier(each) && !(ts.isPropertyAccessExpression(each.parent) && each.parent.name === each)) {
+      const declaration = evaluator.scopes.resolve(each);
+      if (declaration && !ts.isSourceFile(enclosingFunction(declaration)) && !isWithin(declaration, node)) found = true;
+    }
+    ts.forEachChild(each, visit);
+  };
+  visit(node);
+  return found;
+}
+
+function isWithin(node: ts.Node, outer: ts.Node): boolean {
+  return node.pos >= outer.pos && node.end <= outer.end;
+}

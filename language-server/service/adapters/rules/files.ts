@@ -1,0 +1,111 @@
+/** Output files that may be missing, and paths that a record names. */
+import ts from 'typescript6';
+import type { Analysis } from '../analysis.ts';
+import { isGuarded } from '../conditions.ts';
+import { shortened } from '../evaluate.ts';
+import { strip } from '../scopes.ts';
+import { FROM, type Frame, KIND } from '../values.ts';
+import { walk } from '../walk.ts';
+
+/** `output.readJson('result.json').solved`: the file may not be there. */
+export function missingFiles({ outcome, evaluator, report }: Analysis): void {
+  if (!outcome) return;
+  const told = new Set<ts.Node>();
+  walk(evaluator, outcome.fn, outcome.frame, (node, frame) => {
+    if (ts.isCallExpression(node)) checkDirectRead(node, frame);
+    const base = dereferenced(node);
+    if (!base) return;
+    const { missing } = evaluator.value(base, frame);
+    if (!missing || told.has(missing) || isAnswered(missing, base)) return;
+    told.add(missing);
+    report(
+      'missing-file-unhandled',
+      base,
+      `${shortened(missing.getText())} is undefined where the harness left no such file; say what the episode then is`,
+    );
+  });
+
+  /** readFileSync without a try or a look whether the file exists. */
+  function checkDirectRead(node: ts.CallExpression, frame: Frame): void {
+    const { external } = evaluator.value(node.expression, frame);
+    if (external !== 'fs.readFileSync' && external !== 'fs/promises.readFile') return;
+    const [path] = node.arguments;
+    if (!path || evaluator.value(path, frame).from & FROM.listed || isAnswered(node, node)) return;
+    report(
+      'missing-file-unhandled',
+      node,
+      `${shortened(node.getText())} fails where the harness left no such file; output.readText gives undefined for it`,
+    );
+  }
+}
+
+/** A read or a use lies in a try, or the files were listed or looked for before. */
+function isAnswered(read: ts.Node, use: ts.Node): boolean {
+  const looked = (node: ts.Node) =>
+    ['list', 'existsSync', 'statSync', 'exists', 'accessSync'].some((name) => isGuarded(node, name, true));
+  return looked(read) || looked(use);
+}
+
+/** The expression of which a part is taken, without `?.`. */
+function dereferenced(node: ts.Node): ts.Expression | undefined {
+  if ((ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) && !node.questionDotToken)
+    return ts.isOptionalChain(node) ? undefined : node.expression;
+  if (ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name)) return node.initializer;
+  if (ts.isForOfStatement(node)) return node.expression;
+  if (ts.isCallExpression(node) && /^(JSON\.parse|Object\.(keys|values|entries))$/.test(node.expression.getText()))
+    return node.arguments[0];
+  return undefined;
+}
+
+const READS_OR_WRITES =
+  /^fs(\/promises)?\.(read|write|append|copy|rename|rm|unlink|open|stat|lstat|exists|access|createReadStream|createWriteStream|readdir|cp|mkdir|symlink)/;
+
+/** `readFileSync(join(folder, result.video))`: the record may name any file of the machine. */
+export function recordPaths({ outcome, evaluator, report }: Analysis): void {
+  if (!outcome) return;
+  walk(evaluator, outcome.fn, outcome.frame, (node, frame) => {
+    if (!ts.isCallExpression(node)) return;
+    const { external } = evaluator.value(node.expression, frame);
+    if (!external || !READS_OR_WRITES.test(external)) return;
+    const paths = /\.(copy|rename|cp|symlink)/.test(external) ? node.arguments.slice(0, 2) : node.arguments.slice(0, 1);
+    for (const path of paths) {
+      const value = evaluator.value(path, frame);
+      if ((value.kinds & (KIND.string | KIND.any)) === 0 || (value.from & FROM.record) === 0) continue;
+      if (
+        value.from & FROM.checkedPath ||
+        namesIn(path, (name) => evaluator.scopes.resolve(name)).some((name) => isGuarded(path, name, false))
+      )
+        continue;
+      report(
+        'path-from-record',
+        path,
+        'this path comes from what the harness wrote, and nothing keeps it inside the output folder; use output.readText, or check it',
+      );
+    }
+  });
+}
+
+/** Names a path is made of: variables with what they were set to, and the last names of records' parts. */
+function namesIn(path: ts.Expression, resolve: (name: ts.Identifier) => ts.Node | undefined, depth = 0): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node)) {
+      names.push(node.name.text);
+      return;
+    }
+    if (ts.isCallExpression(node)) {
+      for (const argument of node.arguments) visit(argument);
+      return;
+    }
+    if (ts.isIdentifier(node)) {
+      names.push(node.text);
+      const declaration = resolve(node);
+      if (depth < 4 && declaration && ts.isVariableDeclaration(declaration) && declaration.initializer)
+        names.push(...namesIn(strip(declaration.initializer), resolve, depth + 1));
+      return;
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(path);
+  return names;
+}

@@ -1,0 +1,192 @@
+/** Values that are surely of a type their field cannot have, and promises where their result is meant. */
+import ts from 'typescript6';
+import type { Fix } from '../../contract.ts';
+import type { Analysis } from '../analysis.ts';
+import { enclosingFunction, strip } from '../scopes.ts';
+import { isSurely, isSurelyNot, KIND, type Property, type Value } from '../values.ts';
+import { walk } from '../walk.ts';
+import { OUTCOME_KINDS } from './shape.ts';
+
+const NAMES: [number, string][] = [
+  [KIND.string, 'a text'],
+  [KIND.number, 'a number'],
+  [KIND.boolean, 'true or false'],
+  [KIND.undefined, 'undefined'],
+  [KIND.null, 'null'],
+  [KIND.object, 'an object'],
+  [KIND.array, 'a list'],
+  [KIND.function, 'a function'],
+  [KIND.promise, 'a promise'],
+];
+
+function kindName(value: Value): string {
+  return NAMES.filter(([kind]) => value.kinds & kind)
+    .map(([, name]) => name)
+    .join(' or ');
+}
+
+/** Where a property's value is written; its name where that is elsewhere. */
+export function placeOf(property: Property): ts.Node {
+  return property.expression && property.expression !== property.name ? property.expression : property.name;
+}
+
+/** The fields of adapter, outcome and launch against what the contract says. */
+export function fieldTypes(analysis: Analysis): void {
+  const { adapter, outcome, launch } = analysis;
+  const fields = adapter?.object.properties;
+  if (fields) {
+    const functions = { kinds: KIND.function, what: 'a function' };
+    const lists = {
+      kinds: KIND.object | KIND.function,
+      what: 'an object ({ suite: [instruction, ...] }) or a function',
+    };
+    check(analysis, fields.get('name'), { kinds: KIND.string, what: 'a text' });
+    check(analysis, fields.get('launch'), functions);
+    check(analysis, fields.get('outcome'), functions);
+    check(analysis, fields.get('scriptedTeacher'), functions);
+    check(analysis, fields.get('tasks'), lists);
+    const states = {
+      kinds: KIND.number | KIND.object | KIND.function,
+      what: 'a number, an object ({ suite: number }) or a function',
+    };
+    check(analysis, fields.get('states'), states);
+    const failure = fields.get('onUpstreamFailure');
+    const word = failure?.value().literal;
+    if (failure && word !== undefined && word !== 'pass' && word !== 'fail-fast')
+      analysis.report('adapter-wrong-type', placeOf(failure), 'onUpstreamFailure is "pass" or "fail-fast"');
+  }
+  for (const { value } of outcome?.cases ?? [])
+    for (const [name, allowed] of Object.entries(OUTCOME_KINDS))
+      check(analysis, value.object?.properties.get(name), allowed);
+  for (const { value } of launch?.cases ?? []) {
+    const process = value.object?.properties.get('worker')?.value() ?? value;
+    checkProcess(analysis, process);
+  }
+}
+
+function checkProcess(analysis: Analysis, process: Value): void {
+  const text = { kinds: KIND.string, what: 'a text' };
+  const fields = process.object?.properties;
+  check(analysis, fields?.get('command'), text);
+  check(analysis, fields?.get('cwd'), text);
+  const args = fields?.get('args');
+  check(analysis, args, { kinds: KIND.array, what: 'a list of texts' });
+  if (args?.expression && args.frame) {
+    const list = strip(args.expression);
+    if (ts.isArrayLiteralExpression(list))
+      for (const each of list.elements) {
+        const inner = ts.isSpreadElement(each) ? strip(each.expression) : undefined;
+        if (inner && ts.isArrayLiteralExpression(inner)) for (const one of inner.elements) argument(one);
+        else argument(each);
+      }
+    function argument(node: ts.Expression): void {
+      if (ts.isSpreadElement(node) || !args?.frame) return;
+      checkText(analysis, node, analysis.evaluator.value(node, args.frame), 'an argument');
+    }
+  }
+  for (const [name, property] of fields?.get('env')?.value().object?.properties ?? [])
+    if (property.expression && property.expression !== property.name)
+      checkText(analysis, property.expression, property.value(), `the variable ${name}`);
+}
+
+/** Arguments and variables of a process are texts; a number can be made one. */
+function checkText({ report, syntax }: Analysis, node: ts.Expression, value: Value, what: string): void {
+  if (syntax.broken(node) || !isSurelyNot(value, KIND.string | KIND.undefined) || value.kinds & KIND.promise) return;
+  const range = syntax.range(node);
+  const fix: Fix = {
+    title: 'Write it as a text: String(…)',
+    edits: [{ range, newText: `String(${node.getText()})` }],
+    safe: true,
+  };
+  const simple = isSurely(value, KIND.number | KIND.boolean);
+  report(
+    'adapter-wrong-type',
+    node,
+    `${what} must be a text, and this is ${kindName(value)}`,
+    simple ? fix : undefined,
+  );
+}
+
+function check(
+  analysis: Analysis,
+  property: Property | undefined,
+  { kinds, what }: { kinds: number; what: string },
+): void {
+  const { report, syntax } = analysis;
+  if (!property || syntax.broken(property.node)) return;
+  const value = property.value();
+  const name = property.name.getText();
+  const place = placeOf(property);
+  if (isSurely(value, KIND.promise)) {
+    report(
+      'adapter-unawaited-promise',
+      place,
+      `${name} is a promise here, not its result: write await`,
+      awaiting(analysis, place),
+    );
+    return;
+  }
+  if (!isSurelyNot(value, kinds)) return;
+  // What may be undefined besides is told by its own rule.
+  if (isSurely(value, KIND.undefined) && name === 'reward') return;
+  report(
+    'adapter-wrong-type',
+    place,
+    `${name} must be ${what}, and this is ${kindName(value)}`,
+    numberFix(analysis, property, value),
+  );
+}
+
+/** `reward: result.solved` for `reward: result.solved ? 1 : 0`. */
+function numberFix({ syntax }: Analysis, property: Property, value: Value): Fix | undefined {
+  const { expression } = property;
+  if (property.name.getText() !== 'reward' || !isSurely(value, KIND.boolean) || !expression) return undefined;
+  const range = syntax.range(expression);
+  const shorthand = expression === property.name ? 'reward: ' : '';
+  const plain = /^[\w.?[\]]+$/.test(expression.getText()) ? expression.getText() : `(${expression.getText()})`;
+  return {
+    title: 'Write 1 for true and 0 for false',
+    edits: [{ range, newText: `${shorthand}${plain} ? 1 : 0` }],
+    safe: true,
+  };
+}
+
+/** Writes `await`, and makes the function async where it is not. */
+function awaiting({ syntax, outcome }: Analysis, node: ts.Node): Fix | undefined {
+  const home = enclosingFunction(node);
+  if (!outcome || home !== outcome.fn.node || !ts.isExpression(node)) return undefined;
+  const text = node.getText();
+  const part = ts.isPropertyAccessExpression(node.parent) || ts.isElementAccessExpression(node.parent);
+  const edits = [{ range: syntax.range(node), newText: part ? `(await ${text})` : `await ${text}` }];
+  const { fn } = outcome;
+  if (!fn.node.modifiers?.some((each) => each.kind === ts.SyntaxKind.AsyncKeyword)) {
+    const start = fn.node.getStart();
+    edits.unshift({ range: syntax.rangeOf(start, start), newText: 'async ' });
+  }
+  return { title: 'Await the promise', edits, safe: true };
+}
+
+/** Parts of a promise are asked for as if it were its result. */
+export function promisesUsed(analysis: Analysis): void {
+  const { evaluator, report, outcome } = analysis;
+  if (!outcome) return;
+  const told = new Set<string>();
+  walk(evaluator, outcome.fn, outcome.frame, (node, frame) => {
+    const base =
+      ts.isPropertyAccessExpression(node) && !/^(then|catch|finally)$/.test(node.name.text)
+        ? node.expression
+        : ts.isCallExpression(node) && node.expression.getText() === 'JSON.parse'
+          ? node.arguments[0]
+          : undefined;
+    if (!base || ts.isAwaitExpression(strip(base)) || !isSurely(evaluator.value(base, frame), KIND.promise)) return;
+    const name = strip(base).getText();
+    if (told.has(name)) return;
+    told.add(name);
+    report(
+      'adapter-unawaited-promise',
+      base,
+      'this is a promise, not its result: write await',
+      awaiting(analysis, base),
+    );
+  });
+}

@@ -1,0 +1,144 @@
+/** What is known of the value of an expression without running it: its kind, where it comes from, what it holds. */
+import type ts from 'typescript6';
+
+/** Kinds of values, as bits; `ANY` where nothing is known. */
+export const KIND = {
+  string: 1,
+  number: 2,
+  boolean: 4,
+  undefined: 8,
+  null: 16,
+  object: 32,
+  array: 64,
+  function: 128,
+  promise: 256,
+  any: 512,
+} as const;
+
+/** Where a value comes from, as bits. */
+export const FROM = {
+  /** `episode.attempt`. */
+  attempt: 1,
+  /** `episode.seed`, which differs between attempts. */
+  seed: 2,
+  /** The episode's key, or an object that holds it. */
+  key: 4,
+  /** What the harness wrote: files, output, the worker's answer. */
+  record: 8,
+  /** What the planner says of itself: its responses, `finish`. */
+  planner: 16,
+  /** That the planner's code or tool call failed. */
+  plannerError: 32,
+  /** `output.timedOut`. */
+  timeout: 64,
+  /** A name from `output.list()`, so the file exists. */
+  listed: 128,
+  /** A path made safe by basename or the like. */
+  checkedPath: 256,
+  /** A path in the episode's output folder or in a temporary one. */
+  ownFolder: 512,
+} as const;
+
+export interface ObjectShape {
+  node: ts.Node;
+  properties: Map<string, Property>;
+  /** It may hold more than is written here. */
+  open: boolean;
+}
+
+export interface Property {
+  /** The property as written, for places. */
+  node: ts.Node;
+  name: ts.Node;
+  value(): Value;
+  /** The expression of the value and the frame to look at it in, where there is one. */
+  expression?: ts.Expression;
+  frame?: Frame;
+}
+
+/** The function call in which names have their values. */
+export interface Frame {
+  /** Function (or file) whose names it binds. */
+  scope: ts.Node;
+  parent?: Frame;
+  bindings: Map<ts.Node, Value>;
+  memo: Map<ts.Node, Value>;
+}
+
+export interface Value {
+  kinds: number;
+  from: number;
+  literal?: string | number | boolean;
+  object?: ObjectShape;
+  /** Elements known one by one. */
+  elements?: readonly Value[];
+  /** Any element of an array or record. */
+  element?: Value;
+  fn?: { node: ts.FunctionLikeDeclaration; frame: Frame };
+  /** A member of the contract's objects that can be called. */
+  call?(args: readonly Value[], node: ts.CallExpression): Value;
+  /** Name of something outside the file: `fs.readFileSync`, `global.Math.random`. */
+  external?: string;
+  /** What a promise will be. */
+  awaited?: Value;
+  /** The call that gives undefined where a file does not exist. */
+  missing?: ts.Node;
+  /** Why a number may be NaN or the value undefined. */
+  doubt?: Doubt;
+  /** Type as written in the file, for the parts of an unknown value. */
+  written?: ts.TypeNode;
+  /** Name of the file this record was read from. */
+  file?: string;
+  /** A regular expression's text. */
+  pattern?: string;
+  /** The expression it is, where that is an object or array of the file. */
+  node?: ts.Node;
+}
+
+export interface Doubt {
+  what: 'NaN' | 'undefined' | 'infinite';
+  node: ts.Node;
+  why: string;
+}
+
+export const UNKNOWN: Value = { kinds: KIND.any, from: 0 };
+
+export function of(kinds: number, from = 0, more: Partial<Value> = {}): Value {
+  return { kinds, from, ...more };
+}
+
+/** Either of two values. */
+export function either(a: Value, b: Value): Value {
+  if (a === b) return a;
+  const joined: Value = { kinds: a.kinds | b.kinds, from: a.from | b.from };
+  if (a.literal !== undefined && a.literal === b.literal) joined.literal = a.literal;
+  joined.missing = a.missing ?? b.missing;
+  joined.doubt = a.doubt ?? b.doubt;
+  joined.written = a.written ?? b.written;
+  joined.file = a.file ?? b.file;
+  if (a.element || b.element)
+    joined.element = a.element && b.element ? either(a.element, b.element) : (a.element ?? b.element);
+  const only = { undefined: KIND.undefined, null: KIND.null };
+  // `cond ? { ... } : undefined` is still that object where it is one.
+  if (b.kinds === only.undefined || b.kinds === only.null) Object.assign(joined, pick(a));
+  else if (a.kinds === only.undefined || a.kinds === only.null) Object.assign(joined, pick(b));
+  return joined;
+}
+
+function pick({ object, elements, fn, call, external, awaited }: Value): Partial<Value> {
+  return { object, elements, fn, call, external, awaited };
+}
+
+export function withFrom(value: Value, from: number): Value {
+  return (value.from | from) === value.from ? value : { ...value, from: value.from | from };
+}
+
+/** Whether it is known to be of none of the kinds. */
+export function isSurelyNot(value: Value, kinds: number): boolean {
+  return value.kinds !== 0 && (value.kinds & (kinds | KIND.any)) === 0;
+}
+
+/** Whether it is known to be of these kinds only. */
+export function isSurely(value: Value, kinds: number): boolean {
+  return value.kinds !== 0 && (value.kinds & ~kinds) === 0;
+}
