@@ -110,7 +110,9 @@ export function partOfRecord(base: Value, name: string): number {
 
 /** Words searched for in a record's text that show what it is evidence of. */
 export function sourceOfWord(word: string): number {
-  if (/sandbox_?rc|sandbox failed|SyntaxError|NameError|IndentationError|code execution failed/i.test(word))
+  // A pattern of a whole name only finds it; what it is evidence of is in its constant parts.
+  if (/task_?completed/i.test(word)) return 0;
+  if (/sandbox_?rc\W?\D?\d|sandbox failed|SyntaxError|NameError|IndentationError|code execution failed/i.test(word))
     return FROM.plannerError;
   if (/\bfinish\b|task (is )?(complete|done)|\bDONE\b|FINISH|i have (finished|completed)/.test(word))
     return FROM.planner;

@@ -271,10 +271,7 @@ export class Evaluator {
         ? this.declared(owner, frame)
         : UNKNOWN;
     let value: Value;
-    if (element.dotDotDotToken)
-      value = of(whole.kinds & KIND.array ? KIND.array : KIND.object | KIND.any, whole.from, {
-        element: whole.element,
-      });
+    if (element.dotDotDotToken) value = remaining(whole, pattern);
     else if (ts.isArrayBindingPattern(pattern)) {
       const index = pattern.elements.indexOf(element);
       value = whole.elements?.[index] ?? this.elementOf(whole);
@@ -387,7 +384,8 @@ export class Evaluator {
         why: `${shortened(node.getText())} is undefined for a key it does not hold`,
       };
       const safe =
-        (index.kinds & (KIND.string | KIND.any)) === 0 || isGuarded(node, rootText(node.argumentExpression), false);
+        (index.kinds & (KIND.string | KIND.any)) === 0 ||
+        isGuarded(node, countedName(strip(node.argumentExpression)), false);
       return withFrom({ ...all.reduce(either), ...(safe ? {} : { doubt }) }, index.from);
     }
     const value = withFrom(this.elementOf(base), index.from);
@@ -410,9 +408,9 @@ export class Evaluator {
     }
     const args = this.args(node, frame);
     const from = args.reduce((all, each) => all | each.from, target.from) & ~(FROM.key | FROM.listed);
-    // A wrapper we cannot see into may hand on what it was given.
-    const [first] = args;
-    return of(KIND.any, from, target.external && first?.object ? { object: { ...first.object, open: true } } : {});
+    // A wrapper we cannot see into may hand on the adapter it was given.
+    const adapter = args.find((each) => each.object?.properties.has('outcome'))?.object;
+    return of(KIND.any, from, target.external && adapter ? { object: { ...adapter, open: true } } : {});
   }
 
   args(node: ts.CallExpression | ts.NewExpression, frame: Frame): Value[] {
@@ -565,7 +563,7 @@ export class Evaluator {
         right.from & FROM.record ||
         /\.(length|size)$/.test(divisor.getText()) ||
         this.#isCount(divisor);
-      if (counts && !raised && !isGuarded(node, rootText(divisor), false) && !isGuarded(node, lastName(divisor), false))
+      if (counts && !raised && !isGuarded(node, countedName(divisor), false))
         doubt = { what: 'NaN', node, why: `${shortened(divisor.getText())} may be 0, and 0 / 0 is NaN` };
     }
     return of(KIND.number, left.from | right.from, { doubt });
@@ -691,6 +689,20 @@ export class Evaluator {
   }
 }
 
+/** What `...rest` holds: the parts that are not named beside it. */
+function remaining(whole: Value, pattern: ts.BindingPattern): Value {
+  if (!whole.object)
+    return of(whole.kinds & KIND.array ? KIND.array : KIND.object | KIND.any, whole.from, { element: whole.element });
+  const properties = new Map(whole.object.properties);
+  for (const each of pattern.elements) {
+    if (!ts.isBindingElement(each) || each.dotDotDotToken) continue;
+    const name = each.propertyName ?? each.name;
+    if ('text' in name) properties.delete(name.text);
+  }
+  const held = [...properties.values()].reduce((all, each) => all | (each.value().from & FROM.key), 0);
+  return of(KIND.object, (whole.from & ~FROM.key) | held, { object: { ...whole.object, properties } });
+}
+
 /** Return statements of a function's body, not of functions within. */
 export function returnsOf(body: ts.Node): ts.ReturnStatement[] {
   const found: ts.ReturnStatement[] = [];
@@ -722,18 +734,12 @@ function externalMember(base: string, name: string): string {
   return `${base}.${name}`;
 }
 
-/** The variable at the start of an access path, or the text itself. */
-function rootText(node: ts.Expression): string {
-  let each = strip(node);
-  while (ts.isPropertyAccessExpression(each) || ts.isElementAccessExpression(each) || ts.isCallExpression(each))
-    each = strip(each.expression);
-  return each.getText();
-}
-
-function lastName(node: ts.Expression): string {
-  return ts.isPropertyAccessExpression(node) && !['length', 'size'].includes(node.name.text)
-    ? node.name.text
-    : rootText(node);
+/** The name a check of an expression would mention: `seams` for `read.seams.length`, `end` for `read.end`. */
+function countedName(node: ts.Expression): string {
+  if (ts.isCallExpression(node)) return countedName(strip(node.expression));
+  if (ts.isElementAccessExpression(node)) return countedName(strip(node.expression));
+  if (!ts.isPropertyAccessExpression(node)) return node.getText();
+  return ['length', 'size'].includes(node.name.text) ? countedName(strip(node.expression)) : node.name.text;
 }
 
 /** An expression's text on one line, cut to what fits into a message. */

@@ -162,7 +162,11 @@ function collectWrite(node: ts.Node, add: (target: ts.Expression, write: Write) 
       add(callee.expression, { kind, node, values: node.arguments });
     }
     const name = callee.getText();
-    if (/^(JSON\.|console\.|String$|Boolean$|Number$|Array\.isArray$|Object\.(keys|values|entries|freeze)$)/.test(name))
+    if (
+      /^(JSON\.|console\.|String$|Boolean$|Number$|Array\.isArray$|Object\.(keys|values|entries|freeze)$|defineAdapter$)/.test(
+        name,
+      )
+    )
       return;
     for (const argument of node.arguments)
       if (ts.isIdentifier(argument)) add(argument, { kind: 'escape', node, values: [] });

@@ -11,7 +11,8 @@ const DEEPEST = 500;
 export interface Syntax {
   text: string;
   source: ts.SourceFile;
-  errors: { start: number; end: number; message: string }[];
+  /** `after` is the end of the token before an error: what should have followed it belongs to the same place. */
+  errors: { start: number; end: number; after: number; message: string }[];
   /** Whether the grammar is broken somewhere within a node, so that what it lacks may only not be written yet. */
   broken(node: ts.Node): boolean;
   range(node: ts.Node): Range;
@@ -49,6 +50,7 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
   const diagnostics = (source as unknown as { parseDiagnostics: ts.DiagnosticWithLocation[] }).parseDiagnostics;
   const errors = diagnostics.map(({ start, length, messageText }) => ({
     start,
+    after: withoutTrivia(text, start),
     end: start + length,
     message: ts.flattenDiagnosticMessageText(messageText, ' '),
   }));
@@ -62,7 +64,7 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
     source,
     errors,
     broken: (node) =>
-      errors.some((error) => error.start <= node.end && error.end >= node.pos) ||
+      errors.some((error) => error.after <= node.end && error.end >= node.pos) ||
       (open !== undefined && within(node, open)),
     range: (node) => rangeOf(node.getStart(source), node.end),
     rangeOf,
@@ -72,6 +74,19 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
 
 function grammar(fileName = 'adapter.ts'): ts.ScriptKind {
   return /\.[cm]?js$/i.test(fileName) ? ts.ScriptKind.JS : ts.ScriptKind.TS;
+}
+
+/** Offset behind the last token before an offset. */
+function withoutTrivia(text: string, offset: number): number {
+  let end = offset;
+  for (;;) {
+    while (end > 0 && /\s/.test(text[end - 1])) end--;
+    const line = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
+    const comment = line.indexOf('//');
+    if (text.startsWith('*/', end - 2)) end = Math.max(0, text.lastIndexOf('/*', end - 3));
+    else if (comment >= 0) end -= line.length - comment;
+    else return end;
+  }
 }
 
 function within(node: ts.Node, outer: ts.Node): boolean {

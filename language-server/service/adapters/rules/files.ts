@@ -30,7 +30,7 @@ export function missingFiles({ outcome, evaluator, report }: Analysis): void {
     const { external } = evaluator.value(node.expression, frame);
     if (external !== 'fs.readFileSync' && external !== 'fs/promises.readFile') return;
     const [path] = node.arguments;
-    if (!path || evaluator.value(path, frame).from & FROM.listed || isAnswered(node, node)) return;
+    if (!path || evaluator.value(path, frame).from & FROM.listed || isAnswered(node, node) || isCaught(node)) return;
     report(
       'missing-file-unhandled',
       node,
@@ -44,6 +44,19 @@ function isAnswered(read: ts.Node, use: ts.Node): boolean {
   const looked = (node: ts.Node) =>
     ['list', 'existsSync', 'statSync', 'exists', 'accessSync'].some((name) => isGuarded(node, name, true));
   return looked(read) || looked(use);
+}
+
+/** `readFile(path).catch(...)`, `.then(use, answer)`. */
+function isCaught(node: ts.Node): boolean {
+  for (
+    let each = node;
+    ts.isPropertyAccessExpression(each.parent) && ts.isCallExpression(each.parent.parent);
+    each = each.parent.parent
+  ) {
+    const { name } = each.parent;
+    if (name.text === 'catch' || (name.text === 'then' && each.parent.parent.arguments.length > 1)) return true;
+  }
+  return false;
 }
 
 /** The expression of which a part is taken, without `?.`. */

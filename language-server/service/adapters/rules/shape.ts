@@ -17,16 +17,15 @@ const PROCESS_FIELDS = ['command', 'args', 'env', 'cwd'];
 /** Whether the file exports an adapter, and with the fields an adapter has. */
 export function adapterShape(analysis: Analysis): void {
   const { adapter, syntax, report } = analysis;
-  if (!adapter) {
+  if (syntax.errors.length === 0 && !exportsDefault(syntax.source)) {
     const end = syntax.text.trimEnd().length;
-    if (syntax.errors.length === 0 && !exportsDefault(syntax.source))
-      report(
-        'adapter-no-default-export',
-        syntax.rangeOf(Math.max(0, end - 1), end),
-        'the file has no default export: write "export default defineAdapter({ name, launch, outcome })"',
-      );
-    return;
+    report(
+      'adapter-no-default-export',
+      syntax.rangeOf(Math.max(0, end - 1), end),
+      'the file has no default export: write "export default defineAdapter({ name, launch, outcome })"',
+    );
   }
+  if (!adapter) return;
   checkFields(analysis, adapter.object, ADAPTER_FIELDS, ['name', 'launch', 'outcome'], 'an adapter');
 }
 
