@@ -12,7 +12,7 @@ import { configSchema, type WrittenConfig } from '../protocol/config.ts';
 import { openRecording } from '../recordings/index.ts';
 import { train } from '../trainer-daemon/training/index.ts';
 import { type RoundTimes, roundTimes } from './round-times.ts';
-import { childSeconds, ownSeconds } from './sides/children.ts';
+import { childSeconds, mainThreadSeconds, ownSeconds } from './sides/children.ts';
 import type { BenchTable } from './table.ts';
 
 const CONCURRENCY = [1, 2, 4];
@@ -49,7 +49,8 @@ export default async function round(): Promise<BenchTable[]> {
       runDirectory: taught,
       stages: ['teacher', 'sft'],
     });
-    const rows: [string, RoundTimes, string][] = [];
+    const rows: [string, RoundTimes][] = [];
+    const cpu: BenchTable['rows'] = [];
     for (const concurrency of CONCURRENCY) {
       const directory = join(folder, `round-${concurrency}`);
       const { planner: _, ...rest } = written;
@@ -58,21 +59,67 @@ export default async function round(): Promise<BenchTable[]> {
         planner: { checkpoint: join(taught, 'policies/v0001') },
         harness: { ...written.harness, concurrency },
       });
-      const before = { own: ownSeconds(), children: childSeconds() };
-      await train({ config, configFolder: folder, runDirectory: directory, stages: ['rl'] });
-      const cpu = `${(ownSeconds() - before.own).toFixed(1)} + ${(childSeconds() - before.children).toFixed(1)}`;
-      rows.push([`${concurrency} at a time`, await roundTimes(directory, 1, concurrency), cpu]);
+      const marks = new Map<string, Usage>();
+      await train({
+        config,
+        configFolder: folder,
+        runDirectory: directory,
+        stages: ['rl'],
+        onEvent: (event) => {
+          if (event.kind === 'journal' && !marks.has(event.line.event.type)) marks.set(event.line.event.type, usage());
+        },
+      });
+      rows.push([`${concurrency} at a time`, await roundTimes(directory, 1, concurrency)]);
+      cpu.push([`${concurrency} at a time`, ...cpuCells(marks, rows[rows.length - 1][1].calls)]);
     }
     return [
-      table(
-        'One round by episodes at a time; planner 4 x 128',
-        rows,
-        'CPU: this process (server, proxy, trainer) + harness processes, validation included. ',
-      ),
+      table('One round by episodes at a time; planner 4 x 128', rows),
+      {
+        title: 'Processor seconds of the same rounds',
+        columns: [
+          '',
+          'harness (physics)',
+          'planner server',
+          'proxy, store, scheduling',
+          'samples',
+          'update to its first step',
+          'a call',
+        ],
+        rows: cpu,
+        note: 'Of the collection: the harness processes (starting them included), the threads beside the main one (the planner), the main thread. Then building samples, and the update with its trainer. Last: milliseconds of the collection a call.',
+      },
     ];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+interface Usage {
+  own: number;
+  main: number;
+  children: number;
+}
+
+const usage = (): Usage => ({ own: ownSeconds(), main: mainThreadSeconds(), children: childSeconds() });
+
+/** Processor seconds between a round's journal events. */
+function cpuCells(marks: Map<string, Usage>, calls: number): (string | number)[] {
+  const spent = (from: string, to: string): Usage => {
+    const [a, b] = [marks.get(from), marks.get(to)];
+    if (a === undefined || b === undefined) throw new Error(`the journal tells no ${from} or ${to}`);
+    return { own: b.own - a.own, main: b.main - a.main, children: b.children - a.children };
+  };
+  const collect = spent('round-planned', 'round-collected');
+  const seconds = [
+    collect.children,
+    collect.own - collect.main,
+    collect.main,
+    spent('round-collected', 'samples-built').own,
+    // The validation of the new weights follows the last step.
+    spent('samples-built', 'step').own,
+  ];
+  const call = (1000 * (collect.children + collect.own)) / calls;
+  return [...seconds.map((value) => value.toFixed(1)), call.toFixed(1)];
 }
 
 async function ofRun(directory: string): Promise<BenchTable> {
@@ -80,14 +127,14 @@ async function ofRun(directory: string): Promise<BenchTable> {
   const config = configSchema.parse(recording.info.config);
   await recording.close();
   const rounds = (await readdir(join(directory, 'rounds'))).map(Number).sort((a, b) => a - b);
-  const rows: [string, RoundTimes, string][] = [];
+  const rows: [string, RoundTimes][] = [];
   for (const number of rounds) {
-    rows.push([`round ${number}`, await roundTimes(directory, number, config.harness.concurrency), '']);
+    rows.push([`round ${number}`, await roundTimes(directory, number, config.harness.concurrency)]);
   }
-  return table(`Rounds of ${config.name}, ${config.harness.concurrency} episodes at a time`, rows, '');
+  return table(`Rounds of ${config.name}, ${config.harness.concurrency} episodes at a time`, rows);
 }
 
-function table(title: string, rows: [string, RoundTimes, string][], more: string): BenchTable {
+function table(title: string, rows: [string, RoundTimes][]): BenchTable {
   const percent = (share: number) => `${Math.round(100 * share)} %`;
   return {
     title,
@@ -105,9 +152,8 @@ function table(title: string, rows: [string, RoundTimes, string][], more: string
       'planner idle',
       'not full',
       'tokens/s',
-      'CPU s',
     ],
-    rows: rows.map(([name, times, cpu]) => [
+    rows: rows.map(([name, times]) => [
       name,
       times.episodes,
       times.calls,
@@ -121,8 +167,7 @@ function table(title: string, rows: [string, RoundTimes, string][], more: string
       percent(times.plannerIdle),
       percent(times.notFull),
       Math.round(times.responseTokens / times.collect),
-      cpu,
     ]),
-    note: `${more}Waiting and physics are sums over episodes; calls in flight: mean while there were any; planner idle: share of the collection without a call in flight; not full: share with fewer episodes than allowed (the tail).`,
+    note: 'Waiting and physics are sums over episodes; calls in flight: mean while there were any; planner idle: share of the collection without a call in flight; not full: share with fewer episodes than allowed (the tail).',
   };
 }

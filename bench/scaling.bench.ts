@@ -26,7 +26,7 @@ import {
 
 const SIZES = [512, 1024];
 const LENGTHS = [128, 256, 512, 1024, 2048];
-const BATCHES = [1, 4, 16];
+const BATCHES = [1, 4, 8];
 const TARGETS = 64;
 
 export default async function scaling(): Promise<BenchTable[]> {
@@ -55,9 +55,9 @@ export default async function scaling(): Promise<BenchTable[]> {
         note: `Step: 16 rows of 384 tokens, ${TARGETS} targets each; only the products a decoder needs are counted (6 a weight and token, causal attention by half). Peak: the best median of ONNX Runtime and ${'skipped' in peer ? '(left out) PyTorch' : peer.words} at ${SIZES.join(' and ')}; taken in turn with the steps.`,
       },
       await grow(
-        'sequence length (8192 tokens a step)',
+        'sequence length (4096 tokens a step)',
         load,
-        LENGTHS.map((length) => ({ name: `${length}`, items: rows(Math.ceil(8192 / length), length) })),
+        LENGTHS.map((length) => ({ name: `${length}`, items: rows(Math.ceil(4096 / length), length) })),
       ),
       await grow(
         'rows of 512 tokens a step',
@@ -103,7 +103,7 @@ async function shareOfPeak(
     step: () => side.ask<StepReply>({ do: 'step', optimizer }),
   };
   for (const size of SIZES) {
-    const repeats = Math.ceil(4e10 / (2 * size ** 3));
+    const repeats = Math.ceil(1e10 / (2 * size ** 3));
     for (const [name, peak] of Object.entries({ 'ONNX Runtime': ours, ...(torch && { PyTorch: torch }) })) {
       contenders[`${name} ${size}`] = async () => {
         const { seconds, cpu } = await peak.ask<Timing>({ do: 'product', size, repeats });
@@ -112,7 +112,7 @@ async function shareOfPeak(
       };
     }
   }
-  const runs = await interleave(contenders, { rounds: 5, seconds: 40 });
+  const runs = await interleave(contenders, { rounds: 4, seconds: 25 });
   const { step, ...peaks } = runs;
   const rate = (timings: Timing[]) => 1 / median(timings.map(({ seconds }) => seconds));
   const best = Object.keys(peaks).reduce((x, y) => (rate(peaks[x]) >= rate(peaks[y]) ? x : y));
@@ -149,7 +149,7 @@ async function grow(
       await side.ask({ do: 'loss', items, microBatchTokens: 2048 });
       firsts[name] = (performance.now() - started) / 1000;
       runs[name] = [];
-      for (let i = 0; i < 3; i++) runs[name].push(await side.ask<StepReply>({ do: 'step', optimizer }));
+      for (let i = 0; i < 2; i++) runs[name].push(await side.ask<StepReply>({ do: 'step', optimizer }));
     }
     return {
       title: `A step by ${what}; planner ${describe(defaultPlanner)}`,

@@ -86,7 +86,7 @@ async function compare(folder: string, workload: Workload): Promise<BenchTable> 
         Object.entries(sides).map(([name, { side }]) => [name, () => side.ask<StepReply>({ do: 'step', optimizer })]),
       ),
       // The pass that gave the loss was the warm-up.
-      { rounds: ROUNDS, warmup: 0, seconds: 60 },
+      { rounds: ROUNDS, warmup: 0, seconds: 45 },
     );
     const rounds = steps['ours'].length;
     for (let round = 0; round < rounds; round++) {

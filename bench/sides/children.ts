@@ -1,16 +1,23 @@
-/** Processor time of child processes that have ended, as the kernel counted it. */
+/** Processor time as the kernel counted it: of this process, of its main thread, of its children that have ended. */
 import { readFileSync } from 'node:fs';
 
-/** Seconds of all children reaped so far; 0 where the kernel does not tell (not Linux). */
-export function childSeconds(): number {
+/** Seconds of user and system time in a Linux `stat` file of a process or thread, or of its reaped children. */
+function secondsIn(file: string, whose: 'own' | 'children'): number {
   try {
     // Fields behind the name in parentheses; a tick is 1/100 s on every Linux of ours.
-    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').pop()!.split(' ');
-    return (Number(fields[13]) + Number(fields[14])) / 100;
+    const fields = readFileSync(file, 'utf8').split(') ').pop()!.split(' ');
+    const first = whose === 'own' ? 11 : 13;
+    return (Number(fields[first]) + Number(fields[first + 1])) / 100;
   } catch {
     return 0;
   }
 }
+
+/** Seconds of all children reaped so far; 0 where the kernel does not tell (not Linux). */
+export const childSeconds = (): number => secondsIn('/proc/self/stat', 'children');
+
+/** Seconds of this process's main thread; 0 where the kernel does not tell. */
+export const mainThreadSeconds = (): number => secondsIn(`/proc/self/task/${process.pid}/stat`, 'own');
 
 /** Seconds of this process alone, all its threads. */
 export function ownSeconds(): number {

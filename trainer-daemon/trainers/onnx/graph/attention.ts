@@ -67,15 +67,23 @@ export function attention(
     // Gradients of keys and values are kept [rows, kvHeads, headDim, length].
     let dKeys: Value | undefined;
     let dValues: Value | undefined;
+    // Softmax backward: dS = P (dP - rowsum(dP P)) with dP = dO V^T and rowsum(dP P) = rowdot(dO, O). Where passes over
+    // the scores cost more than products do, -rowdot is a further column of dO and meets a column of ones beside V.
+    const valuesAndOnes =
+      t.operators === 'fused' && g.op('Pad', [v4, g.constant([0, 0, 0, 0, 0, 0, 0, 1], 'int64'), g.constant(1)]);
+    const centred = (d: Value, out: Value, values: Value, i: number) => {
+      const rowDot = g.reduceSum(g.mul(d, out), [-1]);
+      if (!valuesAndOnes) return g.sub(t.batchMatMul(d, values, { transB: true }), rowDot);
+      const extended = g.concat([d, g.op('Neg', [rowDot])], 3);
+      return t.batchMatMul(extended, cut(valuesAndOnes, 2, 0, i + 1), { transB: true });
+    };
     const accumulate = (sum: Value | undefined, part: Value, i: number) => {
       const padded = i === chunks - 1 ? part : g.op('Pad', [part, geometry.pads[i]]);
       return sum === undefined ? padded : g.add(sum, padded);
     };
     parts.forEach(({ query, keys, values, shares, out }, i) => {
       const d = queryChunk(dOut5, i);
-      // Softmax backward: rowsum(dP P) = rowdot(dO, O).
-      const rowDot = g.reduceSum(g.mul(d, out), [-1]);
-      const dScores = g.mul(shares, g.sub(t.batchMatMul(d, values, { transB: true }), rowDot));
+      const dScores = g.mul(shares, centred(d, out, values, i));
       dQueries.push(t.batchMatMul(dScores, keys, { alpha: scale }));
       dKeys = accumulate(dKeys, t.batchMatMul(query, dScores, { transA: true, alpha: scale }), i);
       dValues = accumulate(dValues, t.batchMatMul(d, shares, { transA: true }), i);
