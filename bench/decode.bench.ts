@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Architecture } from '../trainer-daemon/planner/architecture.ts';
-import { interleave, median, megabytes, ratios, spread, type Timing } from './measure.ts';
+import { fastest, interleave, median, megabytes, ratios, spread, type Timing } from './measure.ts';
 import type { GreedyReply, SampleReply } from './sides/protocol.ts';
 import type { Side } from './sides/side.ts';
 import { torchPeer } from './sides/torch.ts';
@@ -60,6 +60,7 @@ async function compare(folder: string, architecture: Architecture, promptLength:
     const names = Object.keys(sides);
     const wall = (name: string) => runs[name].map(({ decode }) => decode.seconds);
     const whole = (name: string, key: keyof Timing) => runs[name].map((run) => run.prompt[key] + run.decode[key]);
+    const undisturbed = (name: string) => fastest(runs[name].flatMap(({ steps }) => steps));
     const best = names
       .filter((name) => name.startsWith('ours'))
       .reduce((a, b) => (median(wall(a)) <= median(wall(b)) ? a : b));
@@ -68,6 +69,8 @@ async function compare(folder: string, architecture: Architecture, promptLength:
       columns: [
         '',
         'tokens/s decoding',
+        'undisturbed',
+        'best of ours is (undisturbed)',
         'CPU ms a token',
         'prompt seconds',
         'tokens/s in all',
@@ -81,6 +84,8 @@ async function compare(folder: string, architecture: Architecture, promptLength:
           wall(name).map((seconds) => (BATCH * (RESPONSE - 1)) / seconds),
           0,
         ),
+        Math.round(BATCH / undisturbed(name)),
+        `${(undisturbed(name) / undisturbed(best)).toFixed(2)}x`,
         median(runs[name].map(({ decode }) => (1000 * decode.cpu) / (BATCH * (RESPONSE - 1)))).toFixed(2),
         spread(runs[name].map(({ prompt }) => prompt.seconds)),
         spread(
@@ -94,7 +99,7 @@ async function compare(folder: string, architecture: Architecture, promptLength:
       note:
         'skipped' in peer
           ? peer.skipped
-          : `${peer.words}. Greedy tokens equal, their log-probs to ${largest.toExponential(1)}. Prompts: ours one after another as they would arrive, PyTorch's in one batch.`,
+          : `${peer.words}. Greedy tokens equal, their log-probs to ${largest.toExponential(1)}. Undisturbed: tokens/s of the fastest tenth of the steps, which other work on the machine did not interrupt. Prompts: ours one after another as they would arrive, PyTorch's in one batch.`,
     };
   } finally {
     for (const side of Object.values(sides)) await side.close();

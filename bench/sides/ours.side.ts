@@ -125,19 +125,22 @@ async function sample(prompts: number[][], count: number, seed: number): Promise
     for (const [slot, ids] of prompts.entries()) take(slot, await server.prefill(slot, ids, 0));
     return {};
   });
+  const steps: number[] = [];
   const decode = await timed(async () => {
     for (let n = 1; n < count; n++) {
+      const started = performance.now();
       const logits = await server.step(
         rows,
         prompts.map((ids) => ids.length + n - 1),
       );
       const vocabulary = logits.length / prompts.length;
       for (let i = 0; i < prompts.length; i++) take(i, logits.subarray(i * vocabulary, (i + 1) * vocabulary));
+      steps.push((performance.now() - started) / 1000);
     }
     return {};
   });
   if (logprobs.length !== count * prompts.length) throw new Error('a token without its log-prob');
-  return { prompt, decode };
+  return { prompt, decode, steps };
 }
 
 async function product(size: number, repeats: number): Promise<Timing> {

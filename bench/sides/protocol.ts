@@ -66,4 +66,6 @@ export interface SampleReply {
   prompt: Timing;
   /** All tokens after the first. */
   decode: Timing;
+  /** Seconds of each of those steps. */
+  steps: number[];
 }

@@ -149,7 +149,7 @@ def caches(planner, batch, most):
 
 @torch.no_grad()
 def generate(planner, prompts, count, pick):
-    """Tokens [B, count], log-probs [B, count], and what prompt and decoding took. pick: log-probs [B, V] -> ids [B, 1]."""
+    """Tokens [B, count], log-probs [B, count], what prompt and decoding took, seconds of each step. pick: log-probs [B, V] -> ids [B, 1]."""
     ids = torch.tensor(prompts)
     length = ids.shape[1]
     kept, tokens, logprobs = caches(planner, len(prompts), length + count), [], []
@@ -158,14 +158,17 @@ def generate(planner, prompts, count, pick):
         logp = planner.logits(x).log_softmax(-1)
         tokens.append(pick(logp))
         logprobs.append(logp.gather(1, tokens[-1]))
+    steps = []
     with Clock() as decode:
         for n in range(1, count):
+            started = time.perf_counter()
             x = planner.hidden(tokens[-1], kept, length + n - 1)[:, -1]
             logp = planner.logits(x).log_softmax(-1)
             tokens.append(pick(logp))
             logprobs.append(logp.gather(1, tokens[-1]))
+            steps.append(time.perf_counter() - started)
         tokens, logprobs = torch.cat(tokens, 1).tolist(), torch.cat(logprobs, 1).tolist()
-    return tokens, logprobs, prompt.result, decode.result
+    return tokens, logprobs, prompt.result, decode.result, steps
 
 
 def main():
@@ -185,12 +188,12 @@ def main():
                     reply = training.step(request['optimizer'])
                 reply.update(clock.result)
             elif kind == 'greedy':
-                tokens, logprobs, _, _ = generate(planner, request['prompts'], request['tokens'], lambda p: p.argmax(-1, keepdim=True))
+                tokens, logprobs, *_ = generate(planner, request['prompts'], request['tokens'], lambda p: p.argmax(-1, keepdim=True))
                 reply = dict(tokens=tokens, logprobs=logprobs)
             elif kind == 'sample':
                 torch.manual_seed(request['seed'])
-                _, _, prompt, decode = generate(planner, request['prompts'], request['tokens'], lambda p: torch.multinomial(p.exp(), 1))
-                reply = dict(prompt=prompt, decode=decode)
+                _, _, prompt, decode, steps = generate(planner, request['prompts'], request['tokens'], lambda p: torch.multinomial(p.exp(), 1))
+                reply = dict(prompt=prompt, decode=decode, steps=steps)
             elif kind == 'product':
                 a, b = torch.randn(request['size'], request['size']), torch.randn(request['size'], request['size'])
                 with Clock() as clock:
