@@ -47,6 +47,16 @@ describe('the clients and what goes wrong', () => {
     expect(bench.sink.calls[2].retryOf).toBe(bench.sink.calls[1].id);
   });
 
+  it.each(dialects)('%s: two identical requests that no client marks are two turns', async (dialect) => {
+    const episode = bench.open();
+    await calls[dialect](episode);
+    await calls[dialect](episode);
+    expect(bench.sink.calls.map(({ turn, retryOf }) => [turn, retryOf])).toEqual([
+      [0, null],
+      [1, null],
+    ]);
+  });
+
   it.each(dialects)('%s: errors reach the client in its own shape', async (dialect) => {
     bench.server.turns = [{ raw: answer(400) }];
     const episode = bench.open();

@@ -5,6 +5,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
+/** Characters of arguments kept of an episode; the oldest calls go first. */
+const MOST_KEPT = 16 * 1024 * 1024;
+
 interface Written {
   /** What the client was handed. */
   value: unknown;
@@ -17,13 +20,22 @@ export class ToolCallTexts {
    * decides, and of equal values the last.
    */
   private readonly written = new Map<string, Written[]>();
+  private kept = 0;
 
   /** Remembers that a call with arguments `text` goes to the client as `value`. */
   remember(id: string, text: string, value: unknown): void {
     if (JSON.stringify(value) === text) return;
     const known = this.written.get(id);
-    if (known === undefined) this.written.set(id, [{ value: plain(value), text }]);
-    else if (!known.some((each) => each.text === text)) known.push({ value: plain(value), text });
+    if (known?.some((each) => each.text === text)) return;
+    const written = { value: plain(value), text };
+    if (known === undefined) this.written.set(id, [written]);
+    else known.push(written);
+    this.kept += text.length;
+    for (const [oldest, texts] of this.written) {
+      if (this.kept <= MOST_KEPT) break;
+      for (const each of texts) this.kept -= each.text.length;
+      this.written.delete(oldest);
+    }
   }
 
   /** The text of a call that comes back as `value`: the planner's own if the value is still the one handed out. */

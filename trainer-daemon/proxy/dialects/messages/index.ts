@@ -3,7 +3,7 @@ import type { ApiError } from '../../api-error.ts';
 import { namedEvent } from '../chat-reply.ts';
 import type { Dialect } from '../contract.ts';
 import { MessageStream, reply } from './reply.ts';
-import { conversationToChat, toChat } from './request.ts';
+import { conversationToChat, THREAD_UNSUPPORTED, toChat } from './request.ts';
 
 export const messagesDialect: Dialect = {
   surface: 'messages',
@@ -37,5 +37,7 @@ function bodyOf(error: ApiError) {
     TYPES[error.status] ?? (error.status >= 500 || error.status === 424 ? 'api_error' : 'invalid_request_error');
   // The words by which Claude Code knows that it has to shorten the conversation.
   const message = error.code === 'context_length_exceeded' ? `prompt is too long: ${error.message}` : error.message;
-  return { type: 'error', error: { type, message } };
+  const details =
+    error.code === THREAD_UNSUPPORTED ? { details: { error_code: error.code, unsupported: ['thread'] } } : {};
+  return { type: 'error', error: { type, message, ...details } };
 }

@@ -7,6 +7,9 @@ import { messagesFrom } from './history.ts';
 /** Tools that Anthropic's own servers carry out; a planner's server has none of them. */
 const HOSTED_TOOLS = /^(web_search|web_fetch|code_execution|tool_search_tool|mcp_toolset)/;
 
+/** By this code Anthropic's client knows to send whole conversations from then on. */
+export const THREAD_UNSUPPORTED = 'thread_unsupported_request';
+
 interface ChatTool {
   type: 'function';
   function: { name: string } & Record<string, unknown>;
@@ -27,6 +30,11 @@ export function toChat(body: unknown, context: TranslationContext): Translation 
 export function conversationToChat(body: unknown, context: TranslationContext): Translation {
   const untranslated = new Untranslated();
   const request = new RequestPart(body, '', untranslated);
+  if (request.value('thread') !== undefined)
+    throw new RefusedRequest(
+      THREAD_UNSUPPORTED,
+      'thread is not supported: messages are not kept here, so send the whole conversation in messages',
+    );
   const messages = [...systemMessages(request), ...messagesFrom(request, context.toolCalls)];
   const tools = toolsOf(request);
   const stream = request.truthIfAny('stream');

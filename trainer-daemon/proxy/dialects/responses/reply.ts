@@ -11,7 +11,7 @@ import {
 } from '../chat-reply.ts';
 import type { ReplyContext } from '../contract.ts';
 import { itemId, sealReasoning } from './reply-ids.ts';
-import { customNames } from './tools.ts';
+import { type OfferedTool, offeredTools } from './tools.ts';
 
 export type Item = Record<string, unknown>;
 
@@ -31,11 +31,11 @@ export function reply(completion: Record<string, unknown>, context: ReplyContext
 /** Makes the items of one reply. */
 export class ItemMaker {
   private readonly context: ReplyContext;
-  private readonly custom: Set<string>;
+  private readonly offered: Map<string, OfferedTool>;
 
   constructor(context: ReplyContext) {
     this.context = context;
-    this.custom = customNames(context.received);
+    this.offered = offeredTools(context.received);
   }
 
   reasoning(index: number, text: string): Item {
@@ -60,11 +60,13 @@ export class ItemMaker {
   }
 
   isCustom(name: string): boolean {
-    return this.custom.has(name);
+    return this.offered.get(name)?.custom === true;
   }
 
   call(index: number, call: ToolCallSoFar): Item {
     const { replyId, toolCalls } = this.context;
+    const namespace = this.offered.get(call.name)?.namespace;
+    const place = namespace === undefined ? {} : { namespace };
     if (!this.isCustom(call.name))
       return {
         id: itemId('fc', replyId, index),
@@ -72,11 +74,19 @@ export class ItemMaker {
         call_id: call.id,
         name: call.name,
         arguments: call.arguments,
+        ...place,
         status: 'completed',
       };
     const input = inputIn(call.arguments);
     toolCalls.remember(call.id, call.arguments, { input });
-    return { id: itemId('ctc', replyId, index), type: 'custom_tool_call', call_id: call.id, name: call.name, input };
+    return {
+      id: itemId('ctc', replyId, index),
+      type: 'custom_tool_call',
+      call_id: call.id,
+      name: call.name,
+      ...place,
+      input,
+    };
   }
 }
 

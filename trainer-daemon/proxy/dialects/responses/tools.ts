@@ -12,19 +12,32 @@ const HOSTED = /^(web_search|file_search|code_interpreter|image_generation|mcp|p
 
 /** @throws RefusedRequest */
 export function toolsOf(request: RequestPart): ChatTool[] {
-  const tools: ChatTool[] = [];
-  for (const tool of request.partsIfAny('tools') ?? []) {
-    const type = tool.text('type');
-    if (HOSTED.test(type)) request.keepAndTell(`tools[${type}]`, tool.whole());
-    else if (type === 'function') tools.push(functionTool(tool));
-    else if (type === 'custom') tools.push(customTool(tool));
-    else
-      throw tool.refuse(
-        'type',
-        `is "${type}": only tools of type "function" and "custom" can be offered to the planner`,
-      );
+  const tools = (request.partsIfAny('tools') ?? []).flatMap((tool) => toolFrom(tool, request));
+  const names = new Set<string>();
+  for (const { function: fn } of tools) {
+    if (names.has(fn.name))
+      throw request.refuse('tools', `names two tools "${fn.name}"; calls could not be told apart`);
+    names.add(fn.name);
   }
   return tools;
+}
+
+function toolFrom(tool: RequestPart, request: RequestPart): ChatTool[] {
+  const type = tool.text('type');
+  if (type === 'function') return [functionTool(tool)];
+  if (type === 'custom') return [customTool(tool)];
+  if (type === 'namespace') {
+    tool.text('name');
+    const inside = tool.parts('tools').flatMap((each) => toolFrom(each, request));
+    tool.keep('description');
+    tool.end();
+    return inside;
+  }
+  if (HOSTED.test(type)) {
+    request.keepAndTell(`tools[${type}]`, tool.whole());
+    return [];
+  }
+  throw tool.refuse('type', `is "${type}": only tools of type "function" and "custom" can be offered to the planner`);
 }
 
 function functionTool(tool: RequestPart): ChatTool {
@@ -80,8 +93,21 @@ export function toolChoice(request: RequestPart, tools: ChatTool[]): unknown {
   return tools.length > 0 ? chosen : undefined;
 }
 
-/** Names of the custom tools of a request as received. */
-export function customNames(received: Record<string, unknown>): Set<string> {
-  const tools = Array.isArray(received.tools) ? received.tools : [];
-  return new Set(tools.filter((tool) => tool?.type === 'custom').map((tool) => tool.name));
+export interface OfferedTool {
+  custom: boolean;
+  namespace: string | undefined;
+}
+
+/** The tools of a request as received, by name; it was translated before, so its shape is known. */
+export function offeredTools(received: Record<string, unknown>): Map<string, OfferedTool> {
+  const offered = new Map<string, OfferedTool>();
+  const add = (tools: unknown, namespace: string | undefined) => {
+    if (!Array.isArray(tools)) return;
+    for (const { type, name, tools: inside } of tools) {
+      if (type === 'namespace') add(inside, name);
+      else if (type === 'function' || type === 'custom') offered.set(name, { custom: type === 'custom', namespace });
+    }
+  };
+  add(received.tools, undefined);
+  return offered;
 }

@@ -329,6 +329,19 @@ describe('requests', () => {
   });
 });
 
+it('a thread kept by the server is refused in the way that makes the client send whole conversations', () => {
+  const thread = { type: 'continue', previous_message_id: 'msg_1' };
+  let caught: unknown;
+  try {
+    chatOf(ask({ thread }));
+  } catch (error) {
+    caught = error;
+  }
+  const { status, body } = dialect.error((caught as RefusedRequest).error);
+  expect(status).toBe(400);
+  expect(JSON.parse(body).error.details).toEqual({ error_code: 'thread_unsupported_request', unsupported: ['thread'] });
+});
+
 describe('replies', () => {
   const stopped = (finish: string, calls = 0, stop_reason?: string) => {
     const reply = {

@@ -208,6 +208,25 @@ describe('requests', () => {
     ]);
   });
 
+  it('tools in a namespace are offered by their names, and calls of them say where they belong', () => {
+    const tools = [
+      {
+        type: 'namespace',
+        name: 'arm',
+        description: 'The arm.',
+        tools: [{ type: 'function', name: 'pick', parameters: {} }],
+      },
+      { type: 'function', name: 'look', parameters: {} },
+    ];
+    const names = (chatOf(ask({ tools })).tools as { function: Json }[]).map((tool) => tool.function.name);
+    expect(names).toEqual(['pick', 'look']);
+    const calls = names.map((name, i) => ({ id: `c${i}`, name: String(name), arguments: '{}' }));
+    const reply = { content: '', reasoning: '', calls, finish: 'tool_calls' };
+    const { output } = JSON.parse(dialect.reply(completionOf(reply), contextOf({ tools })));
+    expect(output.map((item: Json) => item.namespace)).toEqual(['arm', undefined]);
+    expect(chatOf(ask({ tools, input: output })).messages).toEqual([messageOf(reply)]);
+  });
+
   it('keeps what has no counterpart and tells of what might matter', () => {
     const { chat, untranslated } = translate(
       ask({
@@ -279,6 +298,16 @@ describe('requests', () => {
     ['instructions', ask({ instructions: [] }), 'instructions must be a string'],
     ['max_output_tokens', ask({ max_output_tokens: 1.5 }), 'max_output_tokens'],
     ['tools', ask({ tools: [null] }), 'tools[0] must be an object'],
+    [
+      'two tools of a name',
+      ask({
+        tools: [
+          { type: 'function', name: 'a' },
+          { type: 'custom', name: 'a' },
+        ],
+      }),
+      'two tools "a"',
+    ],
     ['a local tool', ask({ tools: [{ type: 'local_shell' }] }), 'tools[0].type is "local_shell"'],
     ['tool choice', ask({ tool_choice: 'any' }), 'tool_choice must be'],
     ['allowed tools', ask({ tool_choice: { type: 'allowed_tools' } }), 'tool_choice.type'],
