@@ -1,5 +1,6 @@
 /** Building blocks of chat messages, as the dialects with messages of their own make them. */
 import { RefusedRequest } from './contract.ts';
+import type { RequestPart } from './request-part.ts';
 
 export type ChatPart = Record<string, unknown> & { type: string };
 export type ChatMessage = Record<string, unknown> & { role: string };
@@ -52,4 +53,23 @@ export function namedTool(name: string, tools: { function: { name: string } }[],
 
 export function withoutUndefined(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The efforts that every server knows, by what clients ask for. */
+const EFFORTS: Record<string, string> = {
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
+};
+
+/** `reasoning_effort` from the field `effort` of a part; one that no chat server knows is kept in the record only. */
+export function effortIn(part: RequestPart | undefined): string | undefined {
+  const asked = part?.textIfAny('effort');
+  if (part === undefined || asked === undefined) return undefined;
+  const effort = Object.hasOwn(EFFORTS, asked) ? EFFORTS[asked] : undefined;
+  if (effort !== asked) part.keepAndTell('effort');
+  return effort;
 }

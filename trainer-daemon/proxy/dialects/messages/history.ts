@@ -46,7 +46,8 @@ function assistantFrom(blocks: RequestPart[], toolCalls: ToolCallTexts): ChatMes
       calls.push({ id, name, arguments: toolCalls.textOf(id, input) });
     } else if (type === 'redacted_thinking') block.keepAndTell('data');
     else throw block.refuse('type', `is "${type}", which a planner cannot have written here`);
-    block.ignore('cache_control', 'citations', 'signature', 'caller');
+    // The last is the client's own.
+    block.ignore('cache_control', 'citations', 'signature', 'caller', 'parsed_output');
     block.end();
   }
   return assistantMessage(texts.join(''), thoughts.join(''), calls);

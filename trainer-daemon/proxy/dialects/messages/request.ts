@@ -1,5 +1,5 @@
 /** A request of Anthropic's Messages API in the chat form. */
-import { type ChatMessage, joinSystem, namedTool, textPart, withoutUndefined } from '../chat-parts.ts';
+import { type ChatMessage, effortIn, joinSystem, namedTool, textPart, withoutUndefined } from '../chat-parts.ts';
 import { RefusedRequest, type Translation, type TranslationContext } from '../contract.ts';
 import { RequestPart, Untranslated } from '../request-part.ts';
 import { messagesFrom } from './history.ts';
@@ -148,7 +148,7 @@ function outputOf(request: RequestPart): Record<string, unknown> {
     };
     format.end();
   }
-  const effort = config?.textIfAny('effort');
+  const effort = effortIn(config);
   if (effort !== undefined) fields.reasoning_effort = effort;
   config?.end();
   return fields;

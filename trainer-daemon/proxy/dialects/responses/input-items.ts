@@ -91,7 +91,8 @@ class History {
     const name = item.text('name');
     const text =
       type === 'function_call' ? item.text('arguments') : this.toolCalls.textOf(id, { input: item.text('input') });
-    item.ignore('namespace', 'caller');
+    // The last is the client's own.
+    item.ignore('namespace', 'caller', 'parsed_arguments');
     this.assistant('call', item).calls.push({ id, name, arguments: text });
   }
 
@@ -153,7 +154,7 @@ function contentIn(item: RequestPart, key: string): ChatPart[] {
   if (!Array.isArray(content)) throw item.refuse(key, 'must be a string or a list of parts');
   return item.parts(key).map((part) => {
     const made = partFrom(part);
-    part.ignore('annotations', 'logprobs');
+    part.ignore('annotations', 'logprobs', 'parsed');
     part.end();
     return made;
   });

@@ -1,5 +1,5 @@
 /** A request of OpenAI's Responses API in the chat form. */
-import { type ChatMessage, joinSystem, withoutUndefined } from '../chat-parts.ts';
+import { type ChatMessage, effortIn, joinSystem, withoutUndefined } from '../chat-parts.ts';
 import { RefusedRequest, type Translation, type TranslationContext } from '../contract.ts';
 import { RequestPart, Untranslated } from '../request-part.ts';
 import { messagesFrom } from './input-items.ts';
@@ -62,7 +62,7 @@ function refuseServerState(request: RequestPart): void {
 
 function effortOf(request: RequestPart): string | undefined {
   const reasoning = request.partIfAny('reasoning');
-  const effort = reasoning?.textIfAny('effort');
+  const effort = effortIn(reasoning);
   // Reasoning comes back whole; there is nobody to sum it up.
   reasoning?.ignore('summary', 'generate_summary', 'context');
   reasoning?.end();

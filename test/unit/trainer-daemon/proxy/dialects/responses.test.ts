@@ -251,6 +251,18 @@ describe('requests', () => {
     expect(untranslated.notable).toContain('tools[web_search]');
   });
 
+  it.each([
+    ['low', 'low', false],
+    ['xhigh', 'high', true],
+    ['minimal', 'low', true],
+    ['none', undefined, true],
+    ['__proto__', undefined, true],
+  ])('effort %s', (effort, sent, told) => {
+    const { chat, untranslated } = translate(ask({ reasoning: { effort } }));
+    expect(chat.reasoning_effort).toBe(sent);
+    expect(untranslated.notable.has('reasoning.effort')).toBe(told);
+  });
+
   it('log-probs that the client asks for', () => {
     expect(chatOf(ask({ include: ['message.output_text.logprobs'] }))).toMatchObject({
       logprobs: true,
