@@ -1,8 +1,9 @@
 /** Arithmetic of repeated measurements: medians, spreads, and ratios of interleaved runs. */
 
-/** The middle value; of an even number of values the upper middle. */
+/** The middle value; of an even number of values the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+  const sorted = [...values].sort((a, b) => a - b);
+  return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
 }
 
 /** "median (least-most)" with the given number of decimals. */

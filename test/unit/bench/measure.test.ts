@@ -7,6 +7,7 @@ import { countTokens, defaultPlanner, episodeTurns, separateRows } from '../../.
 describe('measurements', () => {
   it('takes medians, spreads and ratios of pairs', () => {
     expect(median([9, 1, 5])).toBe(5);
+    expect(median([9, 1, 5, 2])).toBe(3.5);
     expect(fastest([5, 1, 9, 2, 8, 3, 7, 4, 6, 10])).toBe(2);
     expect(spread([3, 1, 2], 1)).toBe('2.0 (1.0-3.0)');
     expect(ratios([2, 9], [1, 3])).toEqual([2, 3]);
