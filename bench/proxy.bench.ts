@@ -34,9 +34,9 @@ interface Contender {
 }
 
 const side = () => new Side(process.execPath, ['--expose-gc', join(import.meta.dirname, 'proxy.side.mjs')]);
-const agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+const newAgent = () => new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
-function call(url: string, headers: Record<string, string>, body: Buffer): Promise<Timed> {
+function call(url: string, headers: Record<string, string>, body: Buffer, agent: http.Agent): Promise<Timed> {
   return new Promise((resolve, reject) => {
     const started = performance.now();
     let first = 0;
@@ -77,13 +77,26 @@ async function load(contender: Contender, speed: 'slow' | 'instant', episodes: n
   const addresses = await contender.addresses(episodes, speed);
   const headers = contender.headers(speed);
   const timed: Timed[] = [];
+  // Of its own: servers close connections that wait while the others are measured.
+  const agent = newAgent();
   const started = performance.now();
   await Promise.all(
     addresses.map(async (url) => {
-      for (let i = 0; i < calls; i++) timed.push(await call(url, headers, body));
+      for (let i = 0; i < calls; i++) timed.push(await call(url, headers, body, agent));
     }),
   );
-  return { timed, seconds: (performance.now() - started) / 1000 };
+  const seconds = (performance.now() - started) / 1000;
+  agent.destroy();
+  return { timed, seconds };
+}
+
+/** The status of a failure to answer at all, for example of a gateway that cannot stream. */
+async function fails(contender: Contender, body: Buffer): Promise<string | undefined> {
+  const [url] = await contender.addresses(1, 'instant');
+  return call(url, contender.headers('instant'), body, newAgent()).then(
+    () => undefined,
+    (error: Error) => error.message.split(' ').at(-1),
+  );
 }
 
 const at = (values: number[], share: number) =>
@@ -160,7 +173,6 @@ export default async function proxyBench(): Promise<BenchTable[]> {
   } finally {
     for (const contender of contenders) await contender.close();
     await upstreamSide.close();
-    agent.destroy();
   }
 }
 
@@ -174,14 +186,20 @@ async function served(contenders: Contender[]): Promise<BenchTable> {
   for (const [what, body, counts] of kinds) {
     for (const episodes of counts) {
       const measured = contenders.map(() => [] as Timed[]);
+      const failing = await Promise.all(contenders.map((contender) => fails(contender, body)));
       // The first round warms up.
       for (let round = 0; round < 4; round++)
         for (const [i, contender] of contenders.entries()) {
+          if (failing[i] !== undefined) continue;
           const { timed } = await load(contender, 'slow', episodes, 2, body);
           if (round > 0) measured[i].push(...timed);
         }
       const base = median(measured[0].map(({ whole }) => whole));
       for (const [i, { name }] of contenders.entries()) {
+        if (failing[i] !== undefined) {
+          rows.push([what, episodes, name, `answers ${failing[i]}`, '', '', '']);
+          continue;
+        }
         const whole = measured[i].map((each) => each.whole);
         const first = measured[i].map((each) => each.first);
         rows.push([

@@ -103,6 +103,7 @@ function passOn(upstream: string): http.RequestListener {
 
 async function serve(listener: http.RequestListener): Promise<ProxyReady> {
   const server = http.createServer(listener);
+  server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
