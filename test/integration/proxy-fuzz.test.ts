@@ -9,6 +9,7 @@ import { Random } from '../../protocol/random.ts';
 import { callSchema, type ResolvedCall } from '../../protocol/records.ts';
 import type { RecordingProxy } from '../../trainer-daemon/proxy/contract.ts';
 import { createUpstream, startProxy, type UpstreamKind } from '../../trainer-daemon/proxy/index.ts';
+import { mutations } from '../doubles/mutations.ts';
 import { WatchedSection } from '../doubles/watched-section.ts';
 import { startLlamacpp } from '../doubles/wire/llamacpp.ts';
 import { startSglang } from '../doubles/wire/sglang.ts';
@@ -17,68 +18,6 @@ import { startVllm } from '../doubles/wire/vllm.ts';
 const CALLS = 10_000;
 const EPISODES = 20;
 const KINDS: UpstreamKind[] = ['vllm', 'sglang', 'llamacpp', 'embedded', 'openai'];
-const ODD = [
-  null,
-  true,
-  -1,
-  0,
-  1.5,
-  1e308,
-  -1e-320,
-  '',
-  'x',
-  '\ud83d',
-  'token_id:7',
-  [],
-  {},
-  [null],
-  { a: [1, { b: 2 }] },
-  '__proto__',
-  Number.NaN,
-];
-const NAMES = ['index', 'role', 'content', 'n', 'token_ids', 'usage', 'error', '__proto__', 'constructor'];
-
-/** Replaces, removes, doubles or renames a few random places of a JSON value. */
-function mutate<T>(value: T, times: number, random: Random): T {
-  const copy = JSON.parse(JSON.stringify(value));
-  for (let i = 0; i < times; i++) {
-    const places: [Record<string, unknown>, string][] = [];
-    const walk = (node: unknown) => {
-      if (typeof node !== 'object' || node === null) return;
-      for (const key of Object.keys(node)) {
-        places.push([node as Record<string, unknown>, key]);
-        walk((node as Record<string, unknown>)[key]);
-      }
-    };
-    walk(copy);
-    if (places.length === 0) break;
-    const [parent, key] = random.pick(places);
-    const kind = random.int(4);
-    if (kind === 0) delete parent[key];
-    else if (kind === 1 && Array.isArray(parent)) parent.push(structuredClone(parent[Number(key)]));
-    else if (kind === 2) {
-      if (Array.isArray(parent)) continue;
-      const value = structuredClone(parent[key]);
-      Object.defineProperty(parent, random.pick(NAMES), {
-        value,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
-    } else parent[key] = structuredClone(random.pick(ODD));
-  }
-  return copy;
-}
-
-/** Cuts, doubles or spoils a text at a random place. */
-function spoil(text: string, random: Random): string {
-  const at = random.int(text.length + 1);
-  const kind = random.int(3);
-  if (kind === 0) return text.slice(0, at);
-  if (kind === 1) return text.slice(0, at) + text.slice(Math.max(0, at - 20));
-  return text.slice(0, at) + random.pick(['\u0000', '"', '\n\n', '\r', '[DONE]', '}{', '\u2028']) + text.slice(at);
-}
-
 /** What one episode's upstream answers next, and how often it was asked. */
 interface Upstream {
   asked: number;
@@ -130,6 +69,7 @@ async function shapes(kind: UpstreamKind, word: string): Promise<{ whole: unknow
 }
 
 function requestOf(word: string, i: number, random: Random): string {
+  const { mutate, spoil } = mutations(random);
   const request = {
     model: 'm',
     messages: [
@@ -147,22 +87,23 @@ function requestOf(word: string, i: number, random: Random): string {
     stream_options: { include_usage: i % 3 === 0 },
     ...(i % 2 === 1 ? { stream: true } : {}),
   };
-  const body = JSON.stringify(i % 4 < 2 ? mutate(request, 1 + random.int(3), random) : request);
-  return i % 40 === 0 ? spoil(body, random) : body;
+  const body = JSON.stringify(i % 4 < 2 ? mutate(request, 1 + random.int(3)) : request);
+  return i % 40 === 0 ? spoil(body) : body;
 }
 
 function answerOf(shape: { whole: unknown; events: unknown[] }, i: number, random: Random): Upstream['answer'] {
+  const { mutate, spoil } = mutations(random);
   const times = i % 4 === 0 ? 0 : 1 + random.int(3);
   return (stream, response) => {
     if (i % 50 === 7) return response.destroy();
     if (i % 50 === 17) response.statusCode = random.pick([204, 302, 400, 404, 429, 500, 503]);
     const text = stream
-      ? `${mutate(shape.events, times, random)
+      ? `${mutate(shape.events, times)
           .map((event) => `data: ${JSON.stringify(event)}\n\n`)
           .join('')}data: [DONE]\n\n`
-      : JSON.stringify(mutate(shape.whole, times, random));
+      : JSON.stringify(mutate(shape.whole, times));
     response.setHeader('content-type', stream ? 'text/event-stream' : 'application/json');
-    const sent = i % 10 === 3 ? spoil(text, random) : text;
+    const sent = i % 10 === 3 ? spoil(text) : text;
     if (i % 50 !== 27) response.end(sent);
     else {
       response.write(sent.slice(0, random.int(sent.length)));
@@ -257,4 +198,4 @@ it(`${CALLS} mutated requests and replies`, async () => {
     expect(statuses.get(status), `status ${status}`).toBeGreaterThan(0);
   expect(trainable.yes).toBeGreaterThan(500);
   expect(trainable.no).toBeGreaterThan(500);
-}, 170_000);
+}, 400_000);
