@@ -1,5 +1,8 @@
 /** Errors that need more than one key of a config to see. */
 import type { TrainingConfig } from './config.ts';
+import type { ConfigFix } from './config-fix.ts';
+import { checkProbabilities, checkServers } from './config-method-checks.ts';
+import { checkPlan } from './config-plan-checks.ts';
 import { nearest } from './nearest.ts';
 import { stateRanges } from './states.ts';
 
@@ -8,11 +11,21 @@ export interface CrossFieldProblem {
   /** Set where the key itself is wrong and not its value. */
   part?: 'key';
   code: string;
-  severity: 'error' | 'warning';
+  severity: 'error' | 'warning' | 'hint';
   message: string;
+  /** Other keys the problem rests on, dotted; written ones and ones that are left to their defaults. */
+  rests?: string[];
+  fix?: ConfigFix;
 }
 
-type Add = (severity: CrossFieldProblem['severity'], code: string, path: string, message: string) => void;
+/** Tells a problem at a dotted path. */
+export type Add = (
+  severity: CrossFieldProblem['severity'],
+  code: string,
+  path: string,
+  message: string,
+  more?: Pick<CrossFieldProblem, 'rests' | 'fix'>,
+) => void;
 type SplitName = keyof TrainingConfig['splits'];
 
 /** `states 3-4 are` or `state 3 is` */
@@ -23,7 +36,8 @@ function stateList(states: number[]): string {
 /** @param written the config as written (with aliases resolved, without defaults). */
 export function crossFieldProblems(config: TrainingConfig, written: Record<string, unknown>): CrossFieldProblem[] {
   const problems: CrossFieldProblem[] = [];
-  const add: Add = (severity, code, path, message) => problems.push({ severity, code, path: path.split('.'), message });
+  const add: Add = (severity, code, path, message, more) =>
+    problems.push({ severity, code, path: path.split('.'), message, ...more });
 
   const splits = (written.splits ?? {}) as Record<string, unknown>;
   const names: SplitName[] = ['memory', 'training', 'validation', 'evaluation'];
@@ -37,6 +51,7 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
           'overlapping-splits',
           `splits.${names[j] in splits ? names[j] : names[i]}`,
           `${stateList(common)} in both "${names[i]}" and "${names[j]}": a result on states that were trained or chosen on says nothing about new ones`,
+          { rests: [`splits.${names[i]}`, `splits.${names[j]}`] },
         );
       }
     }
@@ -50,7 +65,9 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
   const suites = config.harness.suites;
   for (const [index, suite] of suites.entries())
     if (suites.indexOf(suite) < index)
-      add('error', 'repeated-suite', `harness.suites.${index}`, `the suite "${suite}" is listed twice`);
+      add('error', 'repeated-suite', `harness.suites.${index}`, `the suite "${suite}" is listed twice`, {
+        fix: { title: 'Remove the second mention', safe: true, remove: ['harness', 'suites', index] },
+      });
   const { tasks } = config.harness;
   if (tasks !== 'all') {
     for (const suite of Object.keys(tasks)) {
@@ -62,6 +79,10 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
         path: ['harness', 'tasks', suite],
         part: 'key',
         message: `"${suite}" is not among harness.suites (${suites.join(', ')})${near ? `; did you mean "${near}"?` : '; list it there, or remove its tasks'}`,
+        rests: ['harness.suites'],
+        fix: near
+          ? { title: `Change to ${near}`, safe: false, rename: ['harness', 'tasks', suite], to: near }
+          : { title: 'Remove its tasks', safe: false, remove: ['harness', 'tasks', suite] },
       });
     }
     // What is misspelt or has a wrong value has been told already.
@@ -107,34 +128,9 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
 
   checkWhatRuns(config, add);
 
-  const s = config.rl.sampling;
-  if (s.temperature !== 1 || s.topP !== 1 || s.topK > 0 || s.presencePenalty !== 0) {
-    add(
-      'warning',
-      'rollout-sampling',
-      'rl.sampling',
-      'rollouts sampled from anything but the plain distribution (temperature 1, topP 1, topK -1, no penalty) are not samples of the policy that is trained',
-    );
-  }
-  if (config.rl.clip.dual <= 1 + config.rl.clip.high)
-    add(
-      'warning',
-      'dual-clip-low',
-      'rl.clip.dual',
-      `clip.dual (${config.rl.clip.dual}) lies inside the clipping range (1 + high = ${1 + config.rl.clip.high})`,
-    );
-  if (
-    config.serving.proxy.listen !== '127.0.0.1' &&
-    config.serving.proxy.listen !== 'localhost' &&
-    config.serving.proxy.listen !== '::1'
-  ) {
-    add(
-      'warning',
-      'proxy-not-loopback',
-      'serving.proxy.listen',
-      `the recording proxy will be reachable from other machines at ${config.serving.proxy.listen}; every request still needs its episode's key`,
-    );
-  }
+  checkProbabilities(config, add);
+  checkPlan(config, written, add);
+  checkServers(config, add);
   return problems;
 }
 
@@ -148,7 +144,8 @@ function checkEvaluationStates(config: TrainingConfig, add: Add): void {
     return a.filter((state) => others.has(state));
   };
   const refuse = (code: string, path: string, states: number[], why: string) => {
-    if (states.length > 0) add('error', code, path, `${stateList(states)} ${why}`);
+    const rests = ['splits', 'evaluation.states', 'evaluation.selectionStates'];
+    if (states.length > 0) add('error', code, path, `${stateList(states)} ${why}`, { rests });
     return states.length > 0;
   };
 
@@ -182,6 +179,7 @@ function checkEvaluationStates(config: TrainingConfig, add: Add): void {
         'selection-outside-validation',
         at,
         `${stateList(strange)} not in splits.validation (${stateRanges(splits.validation)}), the states that are kept for choosing checkpoints`,
+        { rests: ['splits', 'evaluation.states'] },
       );
   }
   if (evaluation.states !== 'evaluation') {
@@ -217,25 +215,47 @@ function checkWhatRuns(config: TrainingConfig, add: Add): void {
       'not-in-this-version',
       'serving.upstream',
       `this version cannot train a planner that ${serving.upstream} serves: it trains and evaluates planners it serves itself; write "upstream: embedded" and remove url and model`,
+      {
+        fix: {
+          title: 'Serve the planner here: embedded',
+          safe: false,
+          set: ['serving', 'upstream'],
+          value: 'embedded',
+        },
+      },
     );
-  else if (serving.url !== null) add('error', 'unused-url', 'serving.url', 'the embedded server has no url; remove it');
+  else if (serving.url !== null)
+    add('error', 'unused-url', 'serving.url', 'the embedded server has no url; remove it', {
+      rests: ['serving.upstream'],
+      fix: { title: 'Remove the url', safe: true, remove: ['serving', 'url'] },
+    });
   if (teacher.upstream !== 'scripted' && teacher.url === null)
-    add('error', 'missing-url', 'teacher.upstream', `teacher.url is required with upstream "${teacher.upstream}"`);
+    add('error', 'missing-url', 'teacher.upstream', `teacher.url is required with upstream "${teacher.upstream}"`, {
+      rests: ['teacher.url'],
+    });
   else if (teacher.upstream !== 'scripted' && !teacher.model?.trim())
-    add('error', 'missing-model', 'teacher.upstream', `teacher.model is required with upstream "${teacher.upstream}"`);
+    add('error', 'missing-model', 'teacher.upstream', `teacher.model is required with upstream "${teacher.upstream}"`, {
+      rests: ['teacher.model'],
+    });
   if (trainer.engine !== 'onnx')
     add(
       'error',
       'not-in-this-version',
       'trainer.engine',
       `the engine ${trainer.engine} is not in this version: use onnx (device: cpu, cuda or webgpu), which trains planners that fit one machine`,
+      { fix: { title: 'Use the engine onnx', safe: false, set: ['trainer', 'engine'], value: 'onnx' } },
     );
-  else if (trainer.url !== null) add('error', 'unused-url', 'trainer.url', 'the onnx engine has no url; remove it');
+  else if (trainer.url !== null)
+    add('error', 'unused-url', 'trainer.url', 'the onnx engine has no url; remove it', {
+      rests: ['trainer.engine'],
+      fix: { title: 'Remove the url', safe: true, remove: ['trainer', 'url'] },
+    });
   if (trainer.lora !== null)
     add(
       'error',
       'not-in-this-version',
       'trainer.lora',
       'low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze; remove "lora"',
+      { fix: { title: 'Remove lora: all weights are trained', safe: false, remove: ['trainer', 'lora'] } },
     );
 }

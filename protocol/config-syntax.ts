@@ -1,14 +1,16 @@
 /** Parses a config's text into a YAML tree, with limits on size and depth and sentences a person can act on. */
 import { Composer, type Document, Lexer, Parser, visit, type YAMLParseError } from 'yaml';
+import type { ConfigFix } from './config-fix.ts';
 import { jsonProblem } from './json-text.ts';
 
 /** A problem at offsets of the text. */
 export interface TextProblem {
   code: string;
-  severity: 'error' | 'warning';
+  severity: 'error' | 'warning' | 'hint';
   message: string;
   start: number;
   end: number;
+  fix?: ConfigFix;
 }
 
 /** Longest config in UTF-16 units; beyond it nothing is parsed. */
@@ -81,7 +83,15 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
   }
   if (json) {
     const problem = jsonProblem(text);
-    if (problem) add('error', 'json-syntax', problem.message, problem.start, problem.end);
+    if (problem)
+      problems.push({
+        severity: 'error',
+        code: 'json-syntax',
+        ...problem,
+        ...(problem.message.startsWith('JSON has no comma after') && {
+          fix: { title: 'Remove the comma', safe: true, start: problem.start, end: problem.end, text: '' },
+        }),
+      });
   }
 
   // A lone carriage return ends a line in editors but not for the parser.
@@ -116,6 +126,8 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
       const sentence = SENTENCES[error.code]?.(error, source) ?? lowerFirst(error.message);
       const opening = error.code === 'MISSING_CHAR' ? quoteThatEndsAt(document as Document, error.pos[0]) : undefined;
       add('error', 'yaml-syntax', sentence, ...(opening ?? error.pos));
+      const fix = syntaxFix(error, sentence, source);
+      if (fix) problems[problems.length - 1].fix = fix;
       // After an open quote the rest of the text was read as part of it.
       if (opening || problems.length >= MOST_PROBLEMS) break;
     }
@@ -131,6 +143,20 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
     return { problems };
   }
   return { document, problems };
+}
+
+/** A missing space after a colon, a tab: mended in place. */
+function syntaxFix(error: YAMLParseError, sentence: string, text: string): ConfigFix | undefined {
+  const [start] = error.pos;
+  if (error.code === 'TAB_AS_INDENT') {
+    const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+    const indent = /^[ \t]*/.exec(text.slice(lineStart))?.[0] ?? '';
+    const end = lineStart + indent.length;
+    return { title: 'Indent with spaces', safe: false, start: lineStart, end, text: indent.replaceAll('\t', '  ') };
+  }
+  if (sentence !== 'a space is missing after the colon') return undefined;
+  const colon = text.indexOf(':', start);
+  return { title: 'Put a space after the colon', safe: true, start: colon + 1, end: colon + 1, text: ' ' };
 }
 
 /** The quoted text that runs up to an offset: a missing quote is best shown where the text began. */

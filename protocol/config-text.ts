@@ -1,10 +1,13 @@
 /** Reads a training config's text (YAML or JSON) into a resolved config or into findings with exact positions. No I/O. */
+import type { Document } from 'yaml';
 import { configSchema, mergeUnder, presets, type TrainingConfig } from './config.ts';
-import { crossFieldProblems } from './config-checks.ts';
+import { type CrossFieldProblem, crossFieldProblems } from './config-checks.ts';
 import { configKeys, knownKeys } from './config-keys.ts';
-import { parseConfigText, type TextProblem } from './config-syntax.ts';
+import { presentName } from './config-migrations.ts';
+import { isPlaceholder, looksSecret, namesSecret, secretsIn } from './config-secrets.ts';
+import { LARGEST_CONFIG, parseConfigText, type TextProblem } from './config-syntax.ts';
 import { type ConfigTree, type Path, readConfigTree } from './config-tree.ts';
-import { explain, flattenUnions, type Issue, NO_SENTENCE, pathText } from './config-wording.ts';
+import { codeOf, explain, flattenUnions, type Issue, NO_SENTENCE, pathText, valueFix } from './config-wording.ts';
 import { plural } from './counting.ts';
 import type { Finding } from './finding.ts';
 import { LineIndex } from './line-index.ts';
@@ -16,20 +19,34 @@ export { nearest } from './nearest.ts';
 export interface ConfigReading {
   /** Present when there is no finding of severity `error`. */
   config?: TrainingConfig;
+  /** The config as far as it is sound: what is wrong in it left to its default. Absent where too little is there. */
+  usable?: TrainingConfig;
+  /** As written: aliases and merges resolved, without defaults. */
+  written?: Record<string, unknown>;
   /** In the order of the text. */
   findings: Finding[];
+  /** The same, at offsets of the text (a byte-order mark not counted), with what mends them. */
+  problems: ConfigProblem[];
+  /** The tree of the text; absent where it could not be parsed at all. */
+  document?: Document;
   /** Where the value (or the key) at a path was written; the start of the text when nothing could be read. */
   locate(path: Path, part?: 'key' | 'value'): Pick<Finding, 'line' | 'column' | 'endLine' | 'endColumn'>;
+  /** The same as offsets. */
+  offsets(path: Path, part?: 'key' | 'value'): [start: number, end: number];
 }
 
 /** More than anybody reads; the rest is counted. */
 const MOST_FINDINGS = 100;
 
-interface Problem extends TextProblem {
+/** A problem of a config at offsets of its text. */
+export interface ConfigProblem extends TextProblem {
   path?: Path;
   /** It is about a key without a value. */
   empty?: boolean;
+  /** Other keys the problem rests on, dotted. */
+  rests?: string[];
 }
+type Problem = ConfigProblem;
 
 /**
  * Never throws. A byte-order mark is allowed; lines may end with LF, CRLF or CR.
@@ -42,13 +59,18 @@ export function readConfigText(written: string, file?: string): ConfigReading {
   const problems: Problem[] = [...syntax];
   let tree: ConfigTree | undefined;
   let config: TrainingConfig | undefined;
+  let usable: TrainingConfig | undefined;
+  if (text.length <= LARGEST_CONFIG) problems.push(...secretProblems(text));
   if (document) {
     tree = readConfigTree(document, lines);
     problems.push(...tree.problems);
     if (isMapping(tree.value)) {
       const checked = checkSchema(tree.value, tree);
       config = checked.config;
-      const broken = problems.filter((problem) => problem.severity === 'error').slice(0, MOST_FINDINGS);
+      usable = checked.config ?? checked.usable;
+      const broken = problems
+        .filter((problem) => problem.severity === 'error' && problem.code !== SECRET)
+        .slice(0, MOST_FINDINGS);
       problems.push(...checked.problems.filter((problem) => !causedBy(problem, broken, text, lines)));
     } else if (!problems.some((problem) => problem.severity === 'error')) {
       problems.push({
@@ -86,10 +108,16 @@ export function readConfigText(written: string, file?: string): ConfigReading {
       path: path?.join('.'),
     }),
   );
+  const offsets: ConfigReading['offsets'] = (path, part = 'value') => tree?.locate(path, part) ?? [0, 0];
   return {
     config: findings.some((finding) => finding.severity === 'error') ? undefined : config,
+    usable,
+    written: isMapping(tree?.value) ? tree.value : undefined,
     findings,
-    locate: (path, part = 'value') => place(...(tree?.locate(path, part) ?? [0, 0])),
+    problems,
+    document,
+    locate: (path, part) => place(...offsets(path, part)),
+    offsets,
   };
 }
 
@@ -97,20 +125,44 @@ function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function checkSchema(raw: Record<string, unknown>, tree: ConfigTree): { config?: TrainingConfig; problems: Problem[] } {
+const SECRET = 'secret-in-config';
+
+function secretProblems(text: string): Problem[] {
+  return secretsIn(text).map(({ start, end, kind }) => ({
+    severity: 'error',
+    code: SECRET,
+    message: `${kind} stands in this file, and would be copied into every run: revoke it, put it into an environment variable and name that variable (apiKeyEnvironment)`,
+    start,
+    end,
+  }));
+}
+
+/** The checks of a config's content, its problems at their places. */
+function checkSchema(
+  raw: Record<string, unknown>,
+  tree: ConfigTree,
+): { config?: TrainingConfig; usable?: TrainingConfig; problems: Problem[] } {
   const preset = typeof raw.preset === 'string' && Object.hasOwn(presets, raw.preset) ? raw.preset : undefined;
   const parsed = configSchema.safeParse(
     preset === undefined ? raw : mergeUnder(raw, presets[preset as keyof typeof presets]),
     { error: () => NO_SENTENCE },
   );
   const problems: Problem[] = [];
-  const add = (code: string, severity: Problem['severity'], message: string, path: Path, part: 'key' | 'value') => {
+  const add = (
+    code: string,
+    severity: Problem['severity'],
+    message: string,
+    path: Path,
+    part: 'key' | 'value',
+    more?: Pick<Problem, 'fix' | 'rests'>,
+  ) => {
     const [start, end] = tree.locate(path, part);
-    problems.push({ code, severity, message, start, end, path, empty: valueAt(raw, path) === null });
+    problems.push({ code, severity, message, start, end, path, empty: valueAt(raw, path) === null, ...more });
   };
+  const addCrossField = ({ code, severity, message, path, part, rests, fix }: CrossFieldProblem) =>
+    add(code, severity, message, path, part ?? 'value', { rests, fix });
   if (parsed.success) {
-    for (const problem of crossFieldProblems(parsed.data, raw))
-      add(problem.code, problem.severity, problem.message, problem.path, problem.part ?? 'value');
+    for (const problem of crossFieldProblems(parsed.data, raw)) addCrossField(problem);
     return { config: parsed.data, problems };
   }
   for (const issue of flattenUnions(parsed.error.issues as Issue[])) {
@@ -118,14 +170,22 @@ function checkSchema(raw: Record<string, unknown>, tree: ConfigTree): { config?:
     if (issue.code === 'unrecognized_keys') {
       for (const [index, name] of issue.keys.entries()) {
         // Advice takes time, and nobody reads it on the ten-thousandth key.
-        const message = index < MOST_FINDINGS ? unknownKey(name, path) : `unknown key "${name}"`;
-        add('unknown-key', 'error', message, [...path, name], 'key');
+        const { code, message, fix } =
+          index < MOST_FINDINGS
+            ? unknownKey(name, path, valueAt(raw, path))
+            : { code: 'unknown-key', message: `unknown key "${name}"` };
+        add(code, 'error', message, [...path, name], 'key', { fix });
       }
       continue;
     }
     if (path.length > 0 && valueAt(raw, path) === undefined)
-      add('missing-key', 'error', missingKey(path, raw), path, 'key');
-    else add('wrong-value', 'error', explain(issue, valueAt(raw, path)), path, 'value');
+      add('missing-key', 'error', missingKey(path, raw), path, 'key', {
+        fix: path[0] === 'version' ? { title: 'Add version: 1', safe: true, insert: 'version: 1' } : undefined,
+      });
+    else {
+      const value = valueAt(raw, path);
+      add(codeOf(issue, value), 'error', explain(issue, value), path, 'value', { fix: valueFix(issue, value) });
+    }
   }
   // Errors between keys are told at once too: on the config without what is wrong in it.
   const sound = configSchema.safeParse(
@@ -138,11 +198,17 @@ function checkSchema(raw: Record<string, unknown>, tree: ConfigTree): { config?:
     const told = problems.map((problem) => problem.path?.join('.') ?? '');
     for (const problem of crossFieldProblems(sound.data, raw)) {
       const path = problem.path.join('.');
-      if (!told.some((other) => `${path}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${path}.`)))
-        add(problem.code, problem.severity, problem.message, problem.path, problem.part ?? 'value');
+      // Nor is a value held against another one that is wrong itself.
+      const involved = [path, ...(problem.rests ?? [])];
+      if (
+        !told.some((other) =>
+          involved.some((key) => `${key}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${key}.`)),
+        )
+      )
+        addCrossField(problem);
     }
   }
-  return { problems };
+  return { usable: sound.success ? sound.data : undefined, problems };
 }
 
 function missingKey(path: Path, raw: Record<string, unknown>): string {
@@ -170,11 +236,36 @@ function without(raw: Record<string, unknown>, paths: Path[]): Record<string, un
   return { version: 1, name: 'unnamed', ...(copy(raw, '') as Record<string, unknown>) };
 }
 
-/** What is meant by an unknown key: one beside it, one deeper in its section, or one anywhere else. */
-function unknownKey(name: string, parent: Path): string {
+type Told = Pick<Problem, 'code' | 'message' | 'fix'>;
+
+/** What is meant by an unknown key: an older name, one beside it, one deeper in its section, or one anywhere else. */
+function unknownKey(name: string, parent: Path, siblings: unknown): Told {
+  const code = 'unknown-key';
+  const taken = isMapping(siblings) ? siblings : {};
+  const renamed = (to: string, safe: boolean): Told['fix'] =>
+    Object.hasOwn(taken, to) ? undefined : { title: `Change to ${to}`, safe, rename: [...parent, name], to };
+  const value = taken[name];
+  if (
+    namesSecret(name) &&
+    typeof value === 'string' &&
+    value.length >= 8 &&
+    !isPlaceholder(value) &&
+    !looksSecret(value)
+  )
+    return {
+      code: SECRET,
+      message: `"${name}" holds a secret, and a config has no place for one: it would be copied into every run. Put it into an environment variable and name that variable: "apiKeyEnvironment: ..."`,
+    };
+  const present = presentName(name, parent);
+  if (present !== undefined)
+    return {
+      code: 'old-key',
+      message: `"${name}" is called "${present}" in version 1${Object.hasOwn(taken, present) ? ', and that is given, too' : ''}`,
+      fix: renamed(present, true),
+    };
   const known = knownKeys(parent);
   const near = nearest(name, known);
-  if (near) return `unknown key "${name}"; did you mean "${near}"?`;
+  if (near) return { code, message: `unknown key "${name}"; did you mean "${near}"?`, fix: renamed(near, false) };
   const where = parent.length === 0 ? '' : ` in "${pathText(parent)}"`;
   const prefix = parent.map((step) => `${step}.`).join('');
   const paths = allKeyPaths();
@@ -185,11 +276,14 @@ function unknownKey(name: string, parent: Path): string {
     ) ?? keysNear(name, paths);
   if (places) {
     const same = places[0].split('.').at(-1) === name;
-    if (same && !places[0].includes('.')) return `unknown key "${name}"${where}; it belongs at the top level`;
+    if (same && !places[0].includes('.'))
+      return { code, message: `unknown key "${name}"${where}; it belongs at the top level` };
     const listed = places.map((path) => `"${path}"`).join(' or ');
-    return `unknown key "${name}"${where}; ${same ? `it belongs elsewhere: ${listed}` : `did you mean ${listed}?`}`;
+    const sentence = same ? `it belongs elsewhere: ${listed}` : `did you mean ${listed}?`;
+    return { code, message: `unknown key "${name}"${where}; ${sentence}` };
   }
-  return `unknown key "${name}"${where}; ${parent.length === 0 ? 'a config' : 'it'} has ${known.join(', ')}`;
+  const listed = `${parent.length === 0 ? 'a config' : 'it'} has ${known.join(', ')}`;
+  return { code, message: `unknown key "${name}"${where}; ${listed}` };
 }
 
 let keyPaths: string[] | undefined;

@@ -1,6 +1,8 @@
 /** Words for what a config's schema rejects: what was written, and what is expected instead. */
 import type { z } from 'zod';
+import type { ConfigFix } from './config-fix.ts';
 import { allowedWords, schemaAt, shapeOf, wording } from './config-keys.ts';
+import { looksSecret } from './config-secrets.ts';
 import type { Path } from './config-tree.ts';
 import { nearest } from './nearest.ts';
 
@@ -8,6 +10,48 @@ import { nearest } from './nearest.ts';
 export const NO_SENTENCE = '';
 
 export type Issue = z.core.$ZodIssue;
+
+/** Codes of numbers that are of the right kind but outside the range the method allows. */
+const RANGE_CODES: Record<string, string> = {
+  'rl.attemptsPerGroup': 'attempts-below-two',
+  'rl.clip.low': 'clip-low-range',
+  'rl.clip.dual': 'dual-clip-not-above-one',
+  'rl.importanceCap': 'importance-cap-below-one',
+};
+
+/** The code of a value the schema rejects. */
+export function codeOf(issue: Issue, value: unknown): string {
+  const path = pathText(issue.path as Path);
+  if (path === 'version') return 'config-version';
+  return typeof value === 'number' && Object.hasOwn(RANGE_CODES, path) ? RANGE_CODES[path] : 'wrong-value';
+}
+
+/** What was meant, where one thing only can have been. */
+export function valueFix(issue: Issue, value: unknown): ConfigFix | undefined {
+  const path = issue.path as Path;
+  const schema = schemaAt(path);
+  const put = (meant: string | number | boolean, safe: boolean): ConfigFix => ({
+    title: `Change to ${meant}`,
+    safe,
+    set: path,
+    value: meant,
+  });
+  if (path.length === 1 && path[0] === 'version') return put(1, false);
+  if (!schema || typeof value !== 'string') return undefined;
+  const near = nearest(value, allowedWords(schema));
+  if (near) return put(near, false);
+  const backwards = issue.code === 'custom' ? /^\s*(\d+)\s*-\s*(\d+)\s*$/.exec(value) : null;
+  if (backwards && Number(backwards[2]) < Number(backwards[1])) return put(`${backwards[2]}-${backwards[1]}`, false);
+  const expected = wording(schema);
+  if (expected.startsWith('true or false') && /^(yes|no|on|off|y|n)$/i.test(value))
+    return put(/^(yes|on|y)$/i.test(value), true);
+  if (/^a (whole )?number/.test(expected)) {
+    const bare = value.trim().replace(/[_,](?=\d{3})/g, '');
+    if (bare !== '' && Number.isFinite(Number(bare)) && schema.safeParse(Number(bare)).success)
+      return put(Number(bare), true);
+  }
+  return undefined;
+}
 
 /** `harness.suites[1]` */
 export function pathText(path: Path): string {
@@ -53,6 +97,7 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
   if (value !== null && typeof value === 'object') return 'a mapping';
   if (typeof value === 'string') {
+    if (looksSecret(value)) return 'a secret';
     const text = JSON.stringify(value);
     return text.length > 60 ? `${text.slice(0, 56)}..."` : text;
   }

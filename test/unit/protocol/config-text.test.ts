@@ -172,7 +172,7 @@ describe('positions and sentences', () => {
       'too few attempts, with the reason',
       `${HEAD}rl: { attemptsPerGroup: 1 }\n`,
       [
-        '4:25: error: "rl.attemptsPerGroup" is 1; it must be at least 2: the leave-one-out advantage (eq. 4) compares attempts of one group [wrong-value]',
+        '4:25: error: "rl.attemptsPerGroup" is 1; it must be at least 2: the leave-one-out advantage (eq. 4) compares attempts of one group [attempts-below-two]',
       ],
     ],
     [
@@ -222,22 +222,23 @@ describe('positions and sentences', () => {
     ],
     [
       'a planner served elsewhere',
-      `${HEAD}serving: { upstream: vllm, url: "http://a/v1", model: m }\n`,
+      `${HEAD}serving: { upstream: vllm, url: "https://a/v1", model: m }\n`,
       [
         '4:22: error: this version cannot train a planner that vllm serves: it trains and evaluates planners it serves itself; write "upstream: embedded" and remove url and model [not-in-this-version]',
+        '4:22: hint: vLLM gives raw log-probs unless it is started with --logprobs-mode processed_logprobs; eq. 6 needs those of the distribution the tokens were drawn from. "agentic-robo-rl doctor --upstream" tells which they are [raw-log-probs]',
       ],
     ],
     [
       'a teacher without a model name',
-      `${HEAD}teacher: { upstream: openai, url: "http://a/v1" }\n`,
+      `${HEAD}teacher: { upstream: openai, url: "https://a/v1" }\n`,
       ['4:22: error: teacher.model is required with upstream "openai" [missing-model]'],
     ],
     [
       'engines of later versions',
-      `${HEAD}trainer: { engine: tinker, url: "http://a", lora: { rank: 8 } }\n`,
+      `${HEAD}trainer: { engine: tinker, url: "https://a", lora: { rank: 8 } }\n`,
       [
         '4:20: error: the engine tinker is not in this version: use onnx (device: cpu, cuda or webgpu), which trains planners that fit one machine [not-in-this-version]',
-        '4:51: error: low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze; remove "lora" [not-in-this-version]',
+        '4:52: error: low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze; remove "lora" [not-in-this-version]',
       ],
     ],
     [
@@ -312,7 +313,7 @@ describe('positions and sentences', () => {
   });
 
   it.each(['sglang', 'llamacpp', 'openai'])('refuses a planner served by %s', (upstream) => {
-    const [line] = brief(`${HEAD}serving: { upstream: ${upstream}, url: "http://a/v1", model: m }\n`);
+    const [line] = brief(`${HEAD}serving: { upstream: ${upstream}, url: "https://a/v1", model: m }\n`);
     expect(line).toContain(`4:22: error: this version cannot train a planner that ${upstream} serves`);
   });
 

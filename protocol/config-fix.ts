@@ -1,0 +1,13 @@
+/** Changes that mend a problem of a config, as paths and values; whoever has the text turns them into edits. */
+import type { Path } from './config-tree.ts';
+
+/** `safe` ones keep the meaning of everything else. */
+export type ConfigFix = { title: string; safe: boolean } & (
+  | { set: Path; value: string | number | boolean | null }
+  | { remove: Path }
+  | { rename: Path; to: string }
+  /** Text at offsets of the file. */
+  | { start: number; end: number; text: string }
+  /** A line at the top level. */
+  | { insert: string }
+);
