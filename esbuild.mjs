@@ -1,7 +1,8 @@
 // Bundles every program of the package into dist/. Each entry is one process or worker of its own.
 
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const programs = {
@@ -15,6 +16,7 @@ const programs = {
   'tabletop-skills.teacher': 'trainer-daemon/harnesses/tabletop-skills/teacher/main.ts',
   'tabletop-skills.adapter': 'trainer-daemon/harnesses/tabletop-skills/adapter.ts',
   'tabletop-skills-blank.adapter': 'trainer-daemon/harnesses/tabletop-skills/blank-adapter.ts',
+  'language-server': 'language-server/server.ts',
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };
 
@@ -50,3 +52,16 @@ await build({
   },
   logLevel: 'warning',
 });
+
+// What the shipped adapters list, for those who check configs and run no adapter.
+const listings = {};
+for (const [name] of chosen) {
+  if (!name.endsWith('.adapter')) continue;
+  const { default: adapter } = await import(pathToFileURL(`dist/${name}.mjs`).href);
+  const told = async (value) => (typeof value === 'function' ? await value() : value);
+  const tasks = (await told(adapter.tasks)) ?? {};
+  if (Object.keys(tasks).length === 0) continue;
+  const states = await told(adapter.states);
+  listings[name.slice(0, -'.adapter'.length)] = { adapter: adapter.name, tasks, states };
+}
+if (Object.keys(listings).length > 0) await writeFile('dist/shipped-adapters.json', `${JSON.stringify(listings)}\n`);

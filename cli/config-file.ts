@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { referenceFindings, type Surroundings } from '../language-server/service/config-references.ts';
 import type { TrainingConfig } from '../protocol/config.ts';
+import type { HarnessListing } from '../protocol/config-harness.ts';
 import { LARGEST_CONFIG } from '../protocol/config-syntax.ts';
 import { type ConfigReading, readConfigText } from '../protocol/config-text.ts';
 import type { Finding } from '../protocol/finding.ts';
@@ -67,6 +68,15 @@ function decode(content: Buffer): string {
 function surroundings(folder: string): Surroundings {
   return {
     shippedAdapters: shippedAdapters(),
+    listing: shippedListing,
+    readText(path) {
+      try {
+        const file = resolve(folder, path);
+        return statSync(file).size > LARGEST_CONFIG ? undefined : readFileSync(file, 'utf8');
+      } catch {
+        return undefined; // Whether it is there is asked by kind().
+      }
+    },
     kind(path) {
       try {
         return statSync(resolve(folder, path)).isDirectory() ? 'folder' : 'file';
@@ -76,6 +86,16 @@ function surroundings(folder: string): Surroundings {
       }
     },
   };
+}
+
+/** What a shipped adapter lists, as the build wrote it down; undefined for others. */
+export function shippedListing(adapter: string): HarnessListing | undefined {
+  try {
+    const listings = JSON.parse(readFileSync(join(packageRoot(), 'dist', 'shipped-adapters.json'), 'utf8'));
+    return Object.hasOwn(listings, adapter) ? listings[adapter] : undefined;
+  } catch {
+    return undefined; // Not built: the adapter itself is asked later.
+  }
 }
 
 /** Names of the adapters in the built package. */

@@ -39,7 +39,7 @@ export function buildProgram(terminal: Terminal): Command {
     reportCommand(terminal),
     compareCommand(terminal),
     samplesCommand(terminal),
-    validateCommand(terminal),
+    validateCommand(terminal, version),
     checkAdapterCommand(terminal),
     proxyCommand(terminal),
     serveCommand(terminal),

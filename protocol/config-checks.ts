@@ -128,7 +128,7 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
 
   checkWhatRuns(config, add);
 
-  checkProbabilities(config, add);
+  checkProbabilities(config, written, add);
   checkPlan(config, written, add);
   checkServers(config, add);
   return problems;

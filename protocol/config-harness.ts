@@ -2,6 +2,7 @@
 import type { StateCounts, TaskList } from './adapter.ts';
 import type { TrainingConfig } from './config.ts';
 import type { CrossFieldProblem } from './config-checks.ts';
+import type { ConfigFix } from './config-fix.ts';
 import { plural } from './counting.ts';
 import { nearest } from './nearest.ts';
 import { stateRanges } from './states.ts';
@@ -25,8 +26,8 @@ export function harnessProblems(config: TrainingConfig, listing: HarnessListing)
 
 function suiteProblems(config: TrainingConfig, { adapter, tasks: list }: HarnessListing): CrossFieldProblem[] {
   const problems: CrossFieldProblem[] = [];
-  const add = (code: string, path: Path, message: string) =>
-    problems.push({ severity: 'error', code, path, message: `"${path.slice(0, 2).join('.')}": ${message}` });
+  const add = (code: string, path: Path, message: string, fix?: ConfigFix) =>
+    problems.push({ severity: 'error', code, path, message: `"${path.slice(0, 2).join('.')}": ${message}`, fix });
   const { suites, tasks } = config.harness;
   const listsNothing = Object.keys(list).length === 0;
   let chosen = 0;
@@ -47,7 +48,10 @@ function suiteProblems(config: TrainingConfig, { adapter, tasks: list }: Harness
     if (!known) {
       const near = nearest(suite, Object.keys(list));
       const advice = near ? `did you mean "${near}"?` : `it lists ${Object.keys(list).join(', ')}`;
-      add('unknown-suite', at, `the adapter "${adapter}" has no suite "${suite}"; ${advice}`);
+      const fix: ConfigFix | undefined = near
+        ? { title: `Change to ${near}`, safe: false, set: at, value: near }
+        : undefined;
+      add('unknown-suite', at, `the adapter "${adapter}" has no suite "${suite}"; ${advice}`, fix);
       continue;
     }
     const beyond = (given ?? []).filter((task) => task >= known.length);

@@ -19,6 +19,19 @@ export function checkPlan(config: TrainingConfig, written: Record<string, unknow
       `a batch of ${rl.batch} is never full: a round gives at most ${plural(samples, 'sample')} (${rl.groupsPerRound} groups x ${rl.attemptsPerGroup} attempts x ${Math.min(rl.maxResponsesPerEpisode, config.harness.limits.turns)} responses)`,
       { rests: ROUND_KEYS },
     );
+  const { selectionStates, episodesPerState } = config.evaluation;
+  const validation = selectionStates === 'validation' ? config.splits.validation : selectionStates;
+  const episodes = validation.length * episodesPerState;
+  if (rl.rounds > 0 && rl.taskPool === 'solved-1-to-4-of-5' && episodes !== 5 && episodes > 0)
+    add(
+      episodes === 1 ? 'warning' : 'hint',
+      'task-pool-size',
+      'rl.taskPool',
+      episodes === 1
+        ? 'with one validation episode a task is solved always or never, and the pool is empty; the rule is meant for five'
+        : `the rule is meant for five validation episodes a task, and there are ${episodes}; tasks solved at least once and not always are kept`,
+      { rests: ['splits.validation', 'evaluation.selectionStates', 'evaluation.episodesPerState'] },
+    );
   const limits = sectionOf(sectionOf(written, 'harness'), 'limits');
   const init = sectionOf(sectionOf(written, 'planner'), 'init');
   // The shipped defaults are not held against those who wrote neither.

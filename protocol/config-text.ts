@@ -90,6 +90,7 @@ export function readConfigText(written: string, file?: string): ConfigReading {
     const to = lines.position(Math.max(start, Math.min(end, text.length)));
     return { line: from.line, column: from.column, endLine: to.line, endColumn: to.column };
   };
+  for (const problem of problems) problem.end = trimmedEnd(text, problem.start, problem.end);
   problems.sort((a, b) => a.start - b.start || a.end - b.end);
   if (problems.length > MOST_FINDINGS) {
     const more = problems.splice(MOST_FINDINGS);
@@ -108,7 +109,10 @@ export function readConfigText(written: string, file?: string): ConfigReading {
       path: path?.join('.'),
     }),
   );
-  const offsets: ConfigReading['offsets'] = (path, part = 'value') => tree?.locate(path, part) ?? [0, 0];
+  const offsets: ConfigReading['offsets'] = (path, part = 'value') => {
+    const [start, end] = tree?.locate(path, part) ?? [0, 0];
+    return [start, trimmedEnd(text, start, end)];
+  };
   return {
     config: findings.some((finding) => finding.severity === 'error') ? undefined : config,
     usable,
@@ -119,6 +123,13 @@ export function readConfigText(written: string, file?: string): ConfigReading {
     locate: (path, part) => place(...offsets(path, part)),
     offsets,
   };
+}
+
+/** A mapping or list in block style reaches to the next key; what is shown of it ends with its last character. */
+function trimmedEnd(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start + 1 && ' \t\r\n'.includes(text[at - 1])) at--;
+  return at;
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

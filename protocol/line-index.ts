@@ -20,4 +20,12 @@ export class LineIndex {
     }
     return { line: low + 1, column: at - this.#starts[low] + 1 };
   }
+
+  /** Offset of a line and column, both from 1; columns beyond the line end at its end. */
+  offset(line: number, column: number): number {
+    if (line < 1) return 0;
+    if (line > this.#starts.length) return this.#length;
+    const next = this.#starts[line] ?? this.#length + 1;
+    return Math.max(this.#starts[line - 1], Math.min(this.#starts[line - 1] + column - 1, next - 1, this.#length));
+  }
 }

@@ -1,7 +1,10 @@
 /** What a sound config refers to: the adapter, the checkpoint, the task suites. Asks for files only through a lookup. */
 import type { TrainingConfig } from '../../protocol/config.ts';
+import { taskCount } from '../../protocol/config-arithmetic.ts';
+import type { Add, CrossFieldProblem } from '../../protocol/config-checks.ts';
+import { type HarnessListing, harnessProblems } from '../../protocol/config-harness.ts';
+import { factProblems } from '../../protocol/config-plan-checks.ts';
 import type { ConfigReading } from '../../protocol/config-text.ts';
-import type { Path } from '../../protocol/config-tree.ts';
 import type { Finding } from '../../protocol/finding.ts';
 import { nearest } from '../../protocol/nearest.ts';
 
@@ -11,6 +14,10 @@ export interface Surroundings {
   kind(path: string): 'file' | 'folder' | undefined;
   /** Names of the adapters that come with the product. */
   shippedAdapters: readonly string[];
+  /** What a shipped adapter lists; undefined for others, which would have to be run. */
+  listing?(adapter: string): HarnessListing | undefined;
+  /** The text of a small file, at a path like those of `kind`; undefined where there is none. */
+  readText?(path: string): string | undefined;
 }
 
 /** Whether `harness.adapter` is a path and not the name of a shipped adapter. */
@@ -18,23 +25,59 @@ export function isAdapterPath(adapter: string): boolean {
   return /[\\/]/.test(adapter) || /\.[cm]?[jt]s$/.test(adapter);
 }
 
-/** Findings about what a config without errors refers to. */
+/** Findings about what a config refers to, as the command line prints them. */
 export function referenceFindings(reading: ConfigReading, around: Surroundings, file?: string): Finding[] {
-  const config = reading.config;
-  if (!config) return [];
-  const findings: Finding[] = [];
-  const add = (severity: Finding['severity'], code: string, path: Path, message: string) =>
-    findings.push({ code, severity, message, file, ...reading.locate(path), path: path.join('.') });
-  checkAdapter(config, around, add);
-  checkCheckpoint(config, around, add);
-  return findings;
+  return referenceProblems(reading, around).map(({ code, severity, message, path, part }) => ({
+    code,
+    severity,
+    message,
+    file,
+    ...reading.locate(path, part),
+    path: path.join('.'),
+  }));
 }
 
-type Add = (severity: Finding['severity'], code: string, path: Path, message: string) => void;
+/**
+ * What is wrong with the things a config refers to: adapter, checkpoint, suites, tasks and states, and with numbers
+ * that only these make wrong. Of a config with errors, its sound part counts.
+ */
+export function referenceProblems(reading: ConfigReading, around: Surroundings): CrossFieldProblem[] {
+  const config = reading.usable;
+  if (!config) return [];
+  const problems: CrossFieldProblem[] = [];
+  const add: Add = (severity, code, path, message, more) =>
+    problems.push({ severity, code, path: path.split('.'), message, ...more });
+  checkAdapter(config, around, add);
+  checkCheckpoint(config, around, add);
+  const { adapter, suites } = config.harness;
+  const listing = around.listing?.(adapter);
+  // With suites left out as wrong, or an adapter that lists nothing, nothing can be held against its lists.
+  const harnessBroken = reading.problems.some(({ severity, path }) => severity === 'error' && path?.[0] === 'harness');
+  if (listing && suites.length > 0)
+    problems.push(...harnessProblems(config, listing).filter(({ code }) => code !== 'no-tasks' || !harnessBroken));
+  problems.push(
+    ...factProblems(config, { tasks: taskCount(config, listing), context: checkpointContext(config, around) }),
+  );
+  return problems;
+}
+
+/** The longest sequence a checkpoint's own config.json names. */
+function checkpointContext(config: TrainingConfig, around: Surroundings): number | undefined {
+  const { checkpoint } = config.planner;
+  const text = checkpoint === undefined ? undefined : around.readText?.(`${checkpoint}/config.json`);
+  if (text === undefined) return undefined;
+  try {
+    const told = JSON.parse(text) as { max_position_embeddings?: unknown } | null;
+    const context = told?.max_position_embeddings;
+    return typeof context === 'number' && context > 0 ? context : undefined;
+  } catch {
+    return undefined; // The inspection of checkpoints tells what is wrong with it.
+  }
+}
 
 function checkAdapter(config: TrainingConfig, around: Surroundings, add: Add): void {
   const { adapter } = config.harness;
-  const at = ['harness', 'adapter'];
+  const at = 'harness.adapter';
   if (!isAdapterPath(adapter)) {
     if (around.shippedAdapters.includes(adapter)) return;
     const near = nearest(adapter, around.shippedAdapters);
@@ -43,7 +86,9 @@ function checkAdapter(config: TrainingConfig, around: Surroundings, add: Add): v
       : around.kind(adapter) || around.kind(`${adapter}.ts`) || around.kind(`${adapter}.mjs`)
         ? `for a file beside the config write ./${adapter}`
         : `shipped are ${around.shippedAdapters.join(', ')}; your own is a path such as ./adapters/mine.ts`;
-    add('error', 'unknown-adapter', at, `no adapter "${adapter}" is shipped; ${advice}`);
+    add('error', 'unknown-adapter', at, `no adapter "${adapter}" is shipped; ${advice}`, {
+      fix: near ? { title: `Change to ${near}`, safe: false, set: ['harness', 'adapter'], value: near } : undefined,
+    });
     return;
   }
   const kind = around.kind(adapter);
@@ -57,7 +102,7 @@ function checkAdapter(config: TrainingConfig, around: Surroundings, add: Add): v
 function checkCheckpoint(config: TrainingConfig, around: Surroundings, add: Add): void {
   const { checkpoint } = config.planner;
   if (checkpoint === undefined) return;
-  const at = ['planner', 'checkpoint'];
+  const at = 'planner.checkpoint';
   const kind = around.kind(checkpoint);
   if (kind !== 'folder') {
     add(

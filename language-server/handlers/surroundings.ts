@@ -1,0 +1,50 @@
+/** The files around a config, looked at on disk. Nothing of the workspace is run. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { HarnessListing } from '../../protocol/config-harness.ts';
+import type { Surroundings } from '../service/config-references.ts';
+
+/** What the build wrote down of the shipped adapters. */
+export interface Shipped {
+  names: string[];
+  listings: Record<string, HarnessListing>;
+}
+
+const LARGEST_TEXT = 1024 * 1024;
+
+/** @param dist the folder of the built programs. Empty where the package was not built. */
+export function readShipped(dist: string): Shipped {
+  try {
+    const names = readdirSync(dist)
+      .filter((name) => name.endsWith('.adapter.mjs'))
+      .map((name) => name.slice(0, -'.adapter.mjs'.length))
+      .sort();
+    return { names, listings: JSON.parse(readFileSync(join(dist, 'shipped-adapters.json'), 'utf8')) };
+  } catch {
+    return { names: [], listings: {} };
+  }
+}
+
+/** @param folder the config's own; relative paths start there. */
+export function fileSurroundings(folder: string, shipped: Shipped): Surroundings {
+  return {
+    shippedAdapters: shipped.names,
+    listing: (adapter) => (Object.hasOwn(shipped.listings, adapter) ? shipped.listings[adapter] : undefined),
+    kind(path) {
+      try {
+        return statSync(resolve(folder, path)).isDirectory() ? 'folder' : 'file';
+      } catch {
+        return undefined; // Not there, out of reach, a loop of links, or no possible path at all.
+      }
+    },
+    readText(path) {
+      try {
+        const file = resolve(folder, path);
+        const stats = statSync(file);
+        return stats.isFile() && stats.size <= LARGEST_TEXT ? readFileSync(file, 'utf8') : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

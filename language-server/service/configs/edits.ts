@@ -1,0 +1,80 @@
+/** Turns the changes that mend a problem into edits of the text; none where the text is not plain enough for it. */
+import { isCollection, isMap, isScalar, type Node } from 'yaml';
+import type { ConfigFix } from '../../../protocol/config-fix.ts';
+import type { TextEdit } from '../contract.ts';
+import type { ConfigText } from './config-text.ts';
+import { type Entry, entriesOf, entryAt } from './tree.ts';
+
+type Change = { start: number; end: number; text: string };
+
+/** @returns undefined where the place cannot be changed by itself: behind an alias, or as the only key of a section. */
+export function editsOf(fix: ConfigFix, config: ConfigText): TextEdit[] | undefined {
+  const change = changeOf(fix, config);
+  return change && [{ range: config.range(change.start, change.end), newText: change.text }];
+}
+
+function changeOf(fix: ConfigFix, config: ConfigText): Change | undefined {
+  if ('start' in fix) return fix;
+  const root = config.reading.document?.contents;
+  if ('insert' in fix) return insertion(fix.insert, root, config);
+  if ('set' in fix) {
+    const entry = entryAt(root, fix.set);
+    const range = isScalar(entry?.value) ? entry.value.range : undefined;
+    if (!range || range[1] <= range[0] || anchored(entry?.value)) return undefined;
+    return { start: range[0], end: range[1], text: written(fix.value, config.json) };
+  }
+  if ('rename' in fix) {
+    const range = entryAt(root, fix.rename)?.key?.range;
+    if (!range) return undefined;
+    const quote = /["']/.exec(config.text[range[0]])?.[0] ?? '';
+    return { start: range[0], end: range[1], text: quote + fix.to + quote };
+  }
+  const entry = entryAt(root, fix.remove);
+  return entry && removal(entry, config.text);
+}
+
+function written(value: string | number | boolean | null, json: boolean): string {
+  if (typeof value !== 'string') return String(value);
+  // A range such as 11-44, a word or a path needs no quotes in YAML.
+  return !json && /^[A-Za-z0-9./][\w./:-]*$/.test(value) && !/^(true|false|null|yes|no|on|off)$/i.test(value)
+    ? value
+    : JSON.stringify(value);
+}
+
+function anchored(node: Node | undefined): boolean {
+  return Boolean(isScalar(node) && node.anchor);
+}
+
+function insertion(line: string, root: unknown, config: ConfigText): Change | undefined {
+  if (!isMap(root) || !root.range) return undefined;
+  const at = root.range[0];
+  if (!root.flow) return config.position(at).character === 0 ? { start: at, end: at, text: `${line}\n` } : undefined;
+  const pair = config.json ? line.replace(/^(\w+):/, '"$1":') : line;
+  return { start: at + 1, end: at + 1, text: ` ${pair}${root.items.length > 0 ? ',' : ''}` };
+}
+
+/** Takes an entry away with its line (block style) or its comma (flow style). */
+function removal(entry: Entry, text: string): Change | undefined {
+  const siblings = entriesOf(entry.parent, []);
+  const at = siblings.findIndex((other) => other.index === entry.index);
+  const span = spanOf(entry);
+  if (siblings.length < 2 || at < 0 || !span || text.slice(...span).includes('&')) return undefined;
+  if (isCollection(entry.parent) && entry.parent.flow) {
+    const next = siblings[at + 1] && spanOf(siblings[at + 1]);
+    const before = siblings[at - 1] && spanOf(siblings[at - 1]);
+    if (next) return { start: span[0], end: next[0], text: '' };
+    return before && { start: before[1], end: span[1], text: '' };
+  }
+  const start = text.lastIndexOf('\n', span[0] - 1) + 1;
+  if (!/^[ ]*(?:- *)?$/.test(text.slice(start, span[0]))) return undefined;
+  // `- a: 1` as the first key of an item: its dash belongs to the next key.
+  if (entry.key && text.slice(start, span[0]).includes('-')) return undefined;
+  const end = text.indexOf('\n', span[1]);
+  return { start, end: end < 0 ? text.length : end + 1, text: '' };
+}
+
+function spanOf({ key, value }: Entry): [number, number] | undefined {
+  const first = (key ?? value)?.range;
+  const last = value?.range && value.range[1] > value.range[0] ? value.range : (key ?? value)?.range;
+  return first && last ? [first[0], last[1]] : undefined;
+}
