@@ -36,6 +36,7 @@ export type Rule = (analysis: Analysis) => void;
 
 /** Parses a text and runs rules over it. Never throws: a text that cannot be analysed, or not in time, is a finding. */
 export function analyse(text: string, options: AdapterOptions, rules: readonly Rule[]): Finding[] {
+  const started = performance.now();
   const syntax = parseAdapter(text, options);
   if ('refused' in syntax) return [syntax.refused];
   const findings: Finding[] = [];
@@ -48,7 +49,7 @@ export function analyse(text: string, options: AdapterOptions, rules: readonly R
     findings.push({ code, severity: ADAPTER_CODES[code], message, range, ...(fix ? { fix } : {}) });
   };
   const stopped = attempt(() => {
-    const analysis = begin(syntax, options, report);
+    const analysis = begin(syntax, options, report, started);
     for (const rule of rules) rule(analysis);
   });
   if (stopped) {
@@ -59,8 +60,13 @@ export function analyse(text: string, options: AdapterOptions, rules: readonly R
 }
 
 /** The parsed and bound file with its adapter. @throws OutOfBudget, RangeError */
-export function begin(syntax: Syntax, options: AdapterOptions, report: Analysis['report'] = () => {}): Analysis {
-  const evaluator = new Evaluator(syntax, bindScopes(syntax.source), options.budget ?? BUDGET);
+export function begin(
+  syntax: Syntax,
+  options: AdapterOptions,
+  report: Analysis['report'] = () => {},
+  started = performance.now(),
+): Analysis {
+  const evaluator = new Evaluator(syntax, bindScopes(syntax.source), started + (options.budget ?? BUDGET));
   const adapter = locateAdapter(evaluator);
   const part = (name: string, args: (node: ts.Node) => Value[]): Part | undefined => {
     const fn = adapter?.object.properties.get(name)?.value().fn;

@@ -79,7 +79,7 @@ export function isGuarded(use: ts.Node, name: string, tries: boolean): boolean {
     if (ts.isWhileStatement(parent) && child === parent.statement && mentions(parent.expression, name)) return true;
     if (ts.isForStatement(parent) && child === parent.statement && mentions(parent.condition, name)) return true;
     if (ts.isCaseClause(parent) && mentions(parent.parent.parent.expression, name)) return true;
-    if (tries && ts.isTryStatement(parent) && child === parent.tryBlock && parent.catchClause) return true;
+    if (tries && ts.isTryStatement(parent) && child === parent.tryBlock && catches(parent)) return true;
     if (ts.isBlock(parent) || ts.isSourceFile(parent) || ts.isCaseOrDefaultClause(parent)) {
       for (const statement of parent.statements) {
         if (statement.pos >= child.pos) break;
@@ -88,6 +88,11 @@ export function isGuarded(use: ts.Node, name: string, tries: boolean): boolean {
     }
   }
   return false;
+}
+
+/** Has a catch, or is not written to its end yet. */
+function catches({ catchClause, finallyBlock }: ts.TryStatement): boolean {
+  return catchClause !== undefined || finallyBlock === undefined || finallyBlock.end === finallyBlock.pos;
 }
 
 function isLogical({ operatorToken: { kind } }: ts.BinaryExpression): boolean {

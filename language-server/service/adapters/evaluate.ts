@@ -26,10 +26,11 @@ export class Evaluator {
   /** Names compared with those of listed files while a callback is followed: what file it looks for. */
   hints: string[] = [];
 
-  constructor(syntax: Syntax, scopes: Scopes, budget: number) {
+  /** @param deadline in `performance.now()`'s time. */
+  constructor(syntax: Syntax, scopes: Scopes, deadline: number) {
     this.syntax = syntax;
     this.scopes = scopes;
-    this.#deadline = performance.now() + budget;
+    this.#deadline = deadline;
     this.file = { scope: syntax.source, bindings: new Map(), memo: new Map() };
   }
 

@@ -4,9 +4,13 @@ import { LineIndex } from '../../../protocol/line-index.ts';
 import type { AdapterOptions, Finding, Position, Range } from '../contract.ts';
 
 /** Adapters are a few hundred lines; a text beyond this is something else. */
-const LARGEST = 1_000_000;
+const LARGEST = 300_000;
 /** Brackets within brackets. The parser and everything behind it recurse. */
 const DEEPEST = 500;
+/** Errors of the grammar that are looked at one by one. */
+const MOST_ERRORS = 100;
+/** Of them, those that can be read in two ways. */
+const MOST_DOUBTFUL = 6;
 
 export interface Syntax {
   text: string;
@@ -27,7 +31,7 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
   const text = written.startsWith('\uFEFF') ? written.slice(1) : written;
   if (text.length > LARGEST)
     return refuse(
-      `the file has ${(text.length / 1e6).toFixed(1)} million characters; adapters beyond one are not checked`,
+      `the file has ${(text.length / 1e6).toFixed(1)} million characters; adapters beyond 0.3 are not checked`,
     );
   const nul = text.indexOf('\0');
   const lines = new LineIndex(text);
@@ -39,7 +43,7 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
   if (nul >= 0) return refuse('there is a NUL character here: the file is not a text', rangeOf(nul, nul + 1));
   const deep = tooDeep(text);
   if (deep !== undefined)
-    return refuse(`more than ${DEEPEST} brackets are open here; the file is not checked`, rangeOf(deep, deep + 1));
+    return refuse('too many brackets are open here; the file is not checked', rangeOf(deep, deep + 1));
   let source: ts.SourceFile;
   try {
     source = ts.createSourceFile('adapter.ts', text, ts.ScriptTarget.ESNext, true, grammar(options.fileName));
@@ -48,12 +52,16 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
     return refuse('the code is nested too deeply to be checked');
   }
   const diagnostics = (source as unknown as { parseDiagnostics: ts.DiagnosticWithLocation[] }).parseDiagnostics;
-  const errors = diagnostics.map(({ start, length, messageText }) => ({
+  const errors = diagnostics.slice(0, MOST_ERRORS).map(({ start, length, messageText }) => ({
     start,
     after: withoutTrivia(text, start),
     end: start + length,
     message: ts.flattenDiagnosticMessageText(messageText, ' '),
   }));
+  // Beyond so many nothing is sound; all of it is one broken place.
+  const beyond = diagnostics.at(MOST_ERRORS);
+  if (beyond)
+    errors.push({ start: beyond.start, after: beyond.start, end: text.length, message: 'there are further errors' });
   const end = text.trimEnd().length;
   const last = source.statements.at(-1);
   // A statement that the text ends with, without its semicolon, may go on in the next keystroke.
@@ -81,7 +89,7 @@ function withoutTrivia(text: string, offset: number): number {
   let end = offset;
   for (;;) {
     while (end > 0 && /\s/.test(text[end - 1])) end--;
-    const line = text.slice(text.lastIndexOf('\n', end - 1) + 1, end);
+    const line = text.slice(Math.max(text.lastIndexOf('\n', end - 1) + 1, end - 500), end);
     const comment = line.indexOf('//');
     if (text.startsWith('*/', end - 2)) end = Math.max(0, text.lastIndexOf('/*', end - 3));
     else if (comment >= 0) end -= line.length - comment;
@@ -98,14 +106,28 @@ function refuse(message: string, range: Range = { start: { line: 0, character: 0
   return { refused: finding };
 }
 
-/** Offset at which too many brackets are open, if any. Brackets in strings count too: it is only a bound. */
+/**
+ * Offset at which too many brackets are open, if any. Brackets in strings count too: it is only a bound. Where the parser
+ * has to try two readings (`async (` may be a call or a function, `a < (` a comparison or type arguments), each level
+ * doubles its work, so that far fewer are let through.
+ */
 function tooDeep(text: string): number | undefined {
-  let depth = 0;
+  const open: boolean[] = [];
+  let doubtful = 0;
+  let last = 0;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit === 40 || unit === 91 || unit === 123) {
-      if (++depth > DEEPEST) return i;
-    } else if ((unit === 41 || unit === 93 || unit === 125) && depth > 0) depth--;
+      const between = text.slice(Math.max(last, i - 300), i);
+      const two = /\basync\b|</.test(between);
+      open.push(two);
+      if (two) doubtful++;
+      if (open.length > DEEPEST || doubtful > MOST_DOUBTFUL) return i;
+      last = i + 1;
+    } else if (unit === 41 || unit === 93 || unit === 125) {
+      if (open.pop()) doubtful--;
+      last = i + 1;
+    }
   }
   return undefined;
 }
