@@ -154,6 +154,16 @@ export class Recording {
     return news;
   }
 
+  /** Closes the indexes of a section; they are opened anew when asked for again. */
+  async release(section: string): Promise<void> {
+    const prefix = `${sectionPath(section)}/`;
+    for (const [path, index] of [...this.indexes]) {
+      if (!path.startsWith(prefix)) continue;
+      this.indexes.delete(path);
+      await (await index).close();
+    }
+  }
+
   async close(): Promise<void> {
     const indexes = [...this.indexes.values()];
     this.indexes.clear();

@@ -73,6 +73,9 @@ export class WatchedSection implements Section {
   setAsideUnfinished(): Promise<number> {
     return this.section.setAsideUnfinished();
   }
+  release(): Promise<void> {
+    return this.section.release();
+  }
   async remove(): Promise<void> {
     this.full = undefined;
     await this.run.close();

@@ -22,6 +22,10 @@ export interface Running {
   child: ChildProcess;
   /** Resolves with the first line of standard output that matches. */
   line(pattern: RegExp): Promise<string>;
+  /** Calls back with every whole line of standard output, those so far included. */
+  onLine(told: (line: string) => void): void;
+  /** Resolves when the command is over, however it ended. */
+  ended: Promise<Ended>;
   /** Sends a signal to the whole group, as a terminal does at Ctrl-C. */
   signal(signal: NodeJS.Signals): void;
   /** The same, and waits for the end. */
@@ -49,6 +53,18 @@ export function startCli(folder: string, words: string[], env: Record<string, st
   const closed = new Promise<number>((done) => child.on('close', (code) => done(code ?? -1)));
   return {
     child,
+    ended: closed.then((code) => ({ code, out, err })),
+    onLine(told) {
+      let from = 0;
+      const look = () => {
+        for (let end = out.indexOf('\n', from); end >= 0; end = out.indexOf('\n', from)) {
+          told(out.slice(from, end));
+          from = end + 1;
+        }
+      };
+      watchers.add(look);
+      look();
+    },
     line: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {

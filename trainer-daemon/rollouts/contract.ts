@@ -6,6 +6,7 @@ import type { EpisodeRecord } from '../../protocol/records.ts';
 import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
 import type { Section } from '../store/contract.ts';
 import type { OutcomeInput } from './adapter-messages.ts';
+import type { ProcessRoster } from './process-roster.ts';
 
 /** An adapter running in its own child process. */
 export interface LoadedAdapter {
@@ -44,6 +45,8 @@ export interface RolloutOptions {
   concurrency: number;
   /** Folder of the training config. */
   workspace: string;
+  /** Where started processes are noted. */
+  roster?: ProcessRoster;
   /** Cancels at once: running episodes are ended and leave no episode record. */
   signal?: AbortSignal;
   /** Asked before each start: true lets running episodes finish and starts no more. */

@@ -153,7 +153,7 @@ async function playOut(
     harness = worker.process;
     answered = worker.play(launch.episode);
   } else {
-    harness = new HarnessProcess(launch as ProcessSpec, options.workspace, options.adapter.withheld);
+    harness = new HarnessProcess(launch as ProcessSpec, options.workspace, options.adapter.withheld, options.roster);
     harness.endInput();
   }
   const watch = new EpisodeWatch({

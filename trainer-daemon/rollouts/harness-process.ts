@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { ProcessSpec } from '../../protocol/adapter.ts';
 import { childEnvironment } from './child-environment.ts';
+import type { ProcessRoster } from './process-roster.ts';
 import { TextTail } from './tail.ts';
 
 /** Between asking a process group to end and ending it. */
@@ -39,8 +40,9 @@ export class HarnessProcess {
   /**
    * @param folder where a relative cwd starts from, and the cwd when none is given.
    * @param withheld variables of our environment that it does not get, besides those that look like secrets.
+   * @param roster where the process is noted.
    */
-  constructor(spec: ProcessSpec, folder: string, withheld: readonly string[]) {
+  constructor(spec: ProcessSpec, folder: string, withheld: readonly string[], roster?: ProcessRoster) {
     this.child = spawn(spec.command, spec.args ?? [], {
       cwd: resolve(folder, spec.cwd ?? '.'),
       env: childEnvironment(spec.env, withheld),
@@ -48,6 +50,7 @@ export class HarnessProcess {
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
+    if (this.child.pid !== undefined) roster?.add(this.child.pid);
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.lastOutput = performance.now();
       this.stdout.push(text);

@@ -40,7 +40,7 @@ class EpisodeRun {
     this.options = options;
     // Every running episode listens to it.
     setMaxListeners(0, this.cancel.signal);
-    this.pool = new WorkerPool(options.workspace, options.adapter.withheld);
+    this.pool = new WorkerPool(options.workspace, options.adapter.withheld, options.roster);
     this.records = new Array(options.jobs.length);
   }
 

@@ -4,6 +4,7 @@ import type { Upstream } from '../proxy/contract.ts';
 import { createUpstream } from '../proxy/index.ts';
 import type { LoadedAdapter } from './contract.ts';
 import { HarnessProcess } from './harness-process.ts';
+import type { ProcessRoster } from './process-roster.ts';
 import { HarnessError } from './run-episodes.ts';
 
 export interface ScriptedTeacher {
@@ -15,8 +16,12 @@ export interface ScriptedTeacher {
  * Starts the adapter's scripted teacher and waits for its ready line, `{"url": "http://127.0.0.1:PORT/v1", "model": ...}`.
  * @throws AdapterError when the adapter ships none; HarnessError when it ends, or says nothing for `timeoutSeconds`.
  */
-export async function startScriptedTeacher(adapter: LoadedAdapter, timeoutSeconds = 60): Promise<ScriptedTeacher> {
-  const teacher = new HarnessProcess(await adapter.scriptedTeacher(), adapter.workspace, adapter.withheld);
+export async function startScriptedTeacher(
+  adapter: LoadedAdapter,
+  roster?: ProcessRoster,
+  timeoutSeconds = 60,
+): Promise<ScriptedTeacher> {
+  const teacher = new HarnessProcess(await adapter.scriptedTeacher(), adapter.workspace, adapter.withheld, roster);
   const fail = async (problem: string): Promise<never> => {
     await teacher.kill(1000);
     const words = (teacher.stderr.toString() || teacher.stdout.toString()).trim().slice(-500);

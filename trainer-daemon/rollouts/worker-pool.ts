@@ -4,6 +4,7 @@
  */
 import type { ProcessSpec } from '../../protocol/adapter.ts';
 import { HarnessProcess } from './harness-process.ts';
+import type { ProcessRoster } from './process-roster.ts';
 
 /** A line that is no JSON object is the harness's own chatter. */
 function parseAnswer(line: string): Record<string, unknown> | undefined {
@@ -22,9 +23,15 @@ export class HarnessWorker {
   private line = '';
   private onAnswer: ((answer: Record<string, unknown>) => void) | undefined;
 
-  constructor(kind: string, spec: ProcessSpec, folder: string, withheld: readonly string[]) {
+  constructor(
+    kind: string,
+    spec: ProcessSpec,
+    folder: string,
+    withheld: readonly string[],
+    roster: ProcessRoster | undefined,
+  ) {
     this.kind = kind;
-    this.process = new HarnessProcess(spec, folder, withheld);
+    this.process = new HarnessProcess(spec, folder, withheld, roster);
     this.process.onStdout = (text) => {
       this.line += text;
       for (let end = this.line.indexOf('\n'); end >= 0; end = this.line.indexOf('\n')) {
@@ -57,14 +64,17 @@ export class WorkerPool {
   private readonly all = new Set<HarnessWorker>();
   private readonly folder: string;
   private readonly withheld: readonly string[];
+  private readonly roster: ProcessRoster | undefined;
 
   /**
    * @param folder where relative working folders start from.
    * @param withheld variables of our environment that workers do not get.
+   * @param roster where workers are noted.
    */
-  constructor(folder: string, withheld: readonly string[]) {
+  constructor(folder: string, withheld: readonly string[], roster?: ProcessRoster) {
     this.folder = folder;
     this.withheld = withheld;
+    this.roster = roster;
   }
 
   /** An idle worker started in the same way, or a new one. */
@@ -77,7 +87,7 @@ export class WorkerPool {
       if (!worker.process.end) return worker;
       i--;
     }
-    const worker = new HarnessWorker(kind, spec, this.folder, this.withheld);
+    const worker = new HarnessWorker(kind, spec, this.folder, this.withheld, this.roster);
     this.all.add(worker);
     worker.process.ended.then(() => this.all.delete(worker));
     return worker;

@@ -29,6 +29,8 @@ export interface Section extends CallSink {
    * run again under the same ids. Returns how many calls were moved.
    */
   setAsideUnfinished(): Promise<number>;
+  /** Closes the section's files; what is appended later opens them again. */
+  release(): Promise<void>;
 }
 
 export interface RunStore {

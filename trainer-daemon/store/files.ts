@@ -1,6 +1,6 @@
 /** Writing files so that they outlast a power cut; the few operations on the file system a test may replace. */
-import { constants, type FileHandle, open, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { constants, type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errorCode, makeFolder, storeError } from './disk-trouble.ts';
 
 /** An open file, as far as the store uses it. */
@@ -53,6 +53,22 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Makes a folder durable with everything in it. */
+export async function syncTree(path: string): Promise<void> {
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    const inside = join(path, entry.name);
+    if (entry.isDirectory()) await syncTree(inside);
+    if (!entry.isFile()) continue;
+    const file = await open(inside, 'r+');
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+  await syncDirectory(path);
 }
 
 /** Creates a folder with its parents, durably. */

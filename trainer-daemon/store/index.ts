@@ -1,4 +1,6 @@
 /** Writing run directories (design section 3.1). */
 export { type CallSink, type RunStore, type Section, StoreError } from './contract.ts';
 export { checkWritable, diskCode, makeFolder, storeError, writing } from './disk-trouble.ts';
+export { syncDirectory, syncTree } from './files.ts';
+export { processIdentity } from './process-identity.ts';
 export { createRun, openRun, type StoreOptions } from './run-store.ts';

@@ -45,15 +45,19 @@ export class RecordFile {
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const result = this.rewriting.then(async () => {
       if (this.closed) throw new StoreError(`${this.path}: the run is closed, nothing can be written`);
-      await Promise.allSettled(this.appending);
-      const open = this.opened;
-      this.opened = undefined;
-      await (await open?.catch(() => undefined))?.close();
+      await this.closeFile();
       await makeDirectory(dirname(this.path));
       return await work();
     });
     this.rewriting = result.catch(() => {});
     return result;
+  }
+
+  /** Closes the file until the next append. */
+  async release(): Promise<void> {
+    const result = this.rewriting.then(() => this.closeFile());
+    this.rewriting = result.catch(() => {});
+    await result;
   }
 
   /** Cuts off a torn last line now instead of at the first append; creates the file when it is missing. */
@@ -65,8 +69,14 @@ export class RecordFile {
   async close(): Promise<void> {
     this.closed = true;
     await this.rewriting;
+    await this.closeFile();
+  }
+
+  private async closeFile(): Promise<void> {
     await Promise.allSettled(this.appending);
-    await (await this.opened?.catch(() => undefined))?.close();
+    const open = this.opened;
+    this.opened = undefined;
+    await (await open?.catch(() => undefined))?.close();
   }
 
   private async appendNow(lines: string): Promise<void> {

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { StoreError } from './contract.ts';
 import { errorCode, storeError } from './disk-trouble.ts';
 import { temporaryName } from './files.ts';
+import { startTimeIn } from './process-identity.ts';
 
 const lockSchema = z.object({
   pid: z.number().int().positive(),
@@ -31,10 +32,7 @@ const GUARD_MS = 10_000;
 /** Start time of a live process (field 22 of /proc/PID/stat), undefined for a dead one, null where it cannot be known. */
 async function startTimeOf(pid: number): Promise<string | null | undefined> {
   try {
-    const text = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the program's name in brackets and may itself hold brackets and spaces.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+    return startTimeIn(await readFile(`/proc/${pid}/stat`, 'latin1'));
   } catch (error) {
     if (process.platform === 'linux' && ['ENOENT', 'ESRCH'].includes(errorCode(error) ?? '')) return undefined;
   }

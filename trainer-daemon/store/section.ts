@@ -104,6 +104,12 @@ export class RunSection implements Section {
     for (const file of files) await this.recordFile(file).repair();
   }
 
+  async release(): Promise<void> {
+    await Promise.allSettled(this.lastAppend.values());
+    for (const file of this.recordFiles.values()) await file.release();
+    this.bases.clear();
+  }
+
   async close(): Promise<void> {
     await Promise.allSettled(this.lastAppend.values());
     for (const file of this.recordFiles.values()) await file.close();

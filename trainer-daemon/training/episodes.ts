@@ -2,7 +2,7 @@
 import type { SamplingConfig } from '../../protocol/config.ts';
 import { plural } from '../../protocol/counting.ts';
 import { type EpisodeKey, episodeId } from '../../protocol/ids.ts';
-import type { Stage } from '../../protocol/journal.ts';
+import type { JournalEvent, Stage } from '../../protocol/journal.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import type { Recording } from '../../recordings/index.ts';
 import type { Upstream } from '../proxy/contract.ts';
@@ -35,6 +35,7 @@ export async function collectEpisodes(
   const { section: name, keys, stage, label } = collection;
   const section = context.store.section(name);
   const records = await readEpisodes(context, name);
+  await tellUntold(context, name, records);
   const current = currentTries(keys, records);
   const missing = current.filter((key) => !records.has(episodeId(key)));
   if (missing.length > 0) {
@@ -60,21 +61,11 @@ export async function collectEpisodes(
       workspace: context.configFolder,
       signal: context.signal,
       stopStarting: () => context.stopping,
+      roster: context.roster,
       onEpisode: async (episode) => {
         records.set(episode.id, episode);
         done++;
-        await context.journal({
-          type: 'episode-finished',
-          section: name,
-          episode: episode.id,
-          task: episode.task,
-          init: episode.init,
-          attempt: episode.attempt,
-          reward: episode.reward,
-          valid: episode.valid,
-          invalidReason: episode.invalidReason,
-          turns: episode.turns,
-        });
+        await context.journal(episodeFinished(name, episode));
         tick();
       },
     });
@@ -83,6 +74,25 @@ export async function collectEpisodes(
   const episodes = keys.flatMap((key) => lastTry(key, records) ?? []);
   await tellInvalid(context, name, episodes);
   return { episodes, played: missing.length };
+}
+
+function episodeFinished(section: string, episode: EpisodeRecord): JournalEvent {
+  const { id, task, init, attempt, reward, valid, invalidReason, turns } = episode;
+  return { type: 'episode-finished', section, episode: id, task, init, attempt, reward, valid, invalidReason, turns };
+}
+
+/** A kill may have come between an episode's record and its journal entry. */
+async function tellUntold(
+  context: RunContext,
+  section: string,
+  records: ReadonlyMap<string, EpisodeRecord>,
+): Promise<void> {
+  if (records.size === 0) return;
+  const told = new Set(
+    context.events('episode-finished').flatMap((event) => (event.section === section ? [event.episode] : [])),
+  );
+  for (const episode of records.values())
+    if (!told.has(episode.id)) await context.journal(episodeFinished(section, episode));
 }
 
 /** Tries of an episode, 0 first. */

@@ -62,6 +62,7 @@ export async function evaluatePolicy(
     await context.store.section(name).writeJson('summary.json', summary);
     await context.journal({ type: 'evaluated', summary, path: name });
   }
+  await context.release(name);
   return { episodes, summary };
 }
 

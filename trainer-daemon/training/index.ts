@@ -14,7 +14,7 @@ import { readCheckpoint } from '../planner/checkpoint.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { startProxy } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
-import { keyVariables, loadAdapter } from '../rollouts/index.ts';
+import { keyVariables, loadAdapter, ProcessRoster } from '../rollouts/index.ts';
 import type { RunStore } from '../store/contract.ts';
 import { createRun, diskCode, openRun, storeError } from '../store/index.ts';
 import { RunFailed, TrainingError, type TrainOptions, type TrainResult } from './contract.ts';
@@ -51,9 +51,11 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   const opened = options.resume === undefined ? await begin(options) : await goOn(options.resume, options);
   const { store, config, configFolder, adapter, stages } = opened;
   const started = performance.now();
+  const roster = new ProcessRoster(join(store.directory, 'run.processes'));
   let context: RunContext | undefined;
   let proxy: Awaited<ReturnType<typeof startProxy>> | undefined;
   try {
+    const orphans = await roster.endOrphans();
     proxy = await startProxy({ listen: config.serving.proxy.listen, onNotice: requestNotices(() => context) });
     context = new RunContext({
       store,
@@ -61,6 +63,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       configFolder,
       adapter,
       proxy,
+      roster,
       history: opened.history,
       stop,
       signal: options.signal,
@@ -77,6 +80,11 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       });
     }
     for (const message of opened.warnings) await context.journal({ type: 'warning', message });
+    if (orphans > 0)
+      await context.journal({
+        type: 'warning',
+        message: `${orphans === 1 ? '1 process' : `${orphans} processes`} of an earlier life of this run had outlived it and ended now`,
+      });
     for (const repair of store.repairs)
       await context.journal({
         type: 'warning',
@@ -129,6 +137,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     await context?.close();
     await proxy?.close();
     await adapter.close();
+    roster.clear();
     await store.close();
   }
 }

@@ -1,7 +1,7 @@
 /** The folders under policies/: the base planner, and checkpoints that became policy versions. */
 import { existsSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Message } from '../../protocol/chat.ts';
 import { defaultPlannerInit } from '../../protocol/config.ts';
 import { policySection } from '../../protocol/ids.ts';
@@ -9,7 +9,7 @@ import type { PolicyRecord, ResolvedCall } from '../../protocol/records.ts';
 import { transcriptPieces } from '../planner/corpus.ts';
 import { initialisePlanner } from '../planner/initialise.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
-import { makeFolder, writing } from '../store/index.ts';
+import { makeFolder, syncDirectory, syncTree, writing } from '../store/index.ts';
 import type { Trainer } from '../trainers/contract.ts';
 import { TrainingError } from './contract.ts';
 import type { RunContext } from './run-context.ts';
@@ -30,8 +30,11 @@ export async function writeFolder(
     await makeFolder(temporary);
     try {
       await write(temporary);
+      // On disk before its name: the journal, which outlasts a power cut, is about to tell of it.
+      await syncTree(temporary);
       await rm(folder, { recursive: true, force: true });
       await rename(temporary, folder);
+      await syncDirectory(dirname(folder));
     } catch (error) {
       // A full disk is no better for half a checkpoint; the first error is the one to tell.
       await rm(temporary, { recursive: true, force: true }).catch(() => {});

@@ -2,21 +2,19 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { roundSection } from '../../protocol/ids.ts';
+import { policySection, roundSection } from '../../protocol/ids.ts';
 import type { JournalEvent } from '../../protocol/journal.ts';
-import type { PolicyRecord, RoundPlan, ScoreRecord, StepRecord } from '../../protocol/records.ts';
+import type { PolicyRecord, RoundPlan } from '../../protocol/records.ts';
 import { chooseCheckpoint, taskPool } from '../evaluation/choose.ts';
-import { rlBatches } from '../samples/batches.ts';
-import { type BuiltRound, buildSamples, type SelectedSample } from '../samples/build.ts';
+import { buildSamples } from '../samples/build.ts';
 import { rolloutJobs, roundPlan } from '../samples/plan.ts';
-import type { Trainer } from '../trainers/contract.ts';
-import { createTrainer } from '../trainers/index.ts';
 import { callsOf, openPlannerText } from './calls.ts';
 import { TrainingError } from './contract.ts';
 import { collectEpisodes, readEpisodes } from './episodes.ts';
 import { evaluatePolicy, evaluationId } from './evaluate-policy.ts';
 import { policiesOf } from './history.ts';
-import { exportWhole, placeFolder, registerPolicy } from './policies.ts';
+import { placeFolder, registerPolicy } from './policies.ts';
+import { totalSteps, update } from './rl-update.ts';
 import type { RunContext } from './run-context.ts';
 import { chosenTasks } from './tasks.ts';
 
@@ -29,8 +27,12 @@ export async function runRlStage(context: RunContext, rounds: number): Promise<v
     // Plans depend on the seed and on the plans before, so those of finished rounds are drawn again.
     const plan = drawPlan(context, round, pool, plans);
     plans.push(plan);
-    if (context.events('round-finished').some((event) => event.round === round)) continue;
+    if (context.events('round-finished').some((event) => event.round === round)) {
+      await dropOldMoments(context, round);
+      continue;
+    }
     await runRound(context, plan, rounds);
+    await context.release(roundSection(round));
     context.checkStop('round');
   }
   if (rounds > 0 && !chosenSince(context)) await choose(context, rounds);
@@ -111,6 +113,54 @@ function drawPlan(context: RunContext, round: number, pool: string[], earlier: R
 
 async function runRound(context: RunContext, plan: RoundPlan, rounds: number): Promise<void> {
   const { config } = context;
+  const { round } = plan;
+  // The episodes of an interrupted validation were played with these very weights.
+  if (!isUpdated(context, round)) await collectAndUpdate(context, plan, rounds);
+
+  let validation: PolicyRecord['validation'] = null;
+  if (round % config.rl.validateEvery === 0 || round === rounds) {
+    const { summary } = await evaluatePolicy(context, {
+      stage: 'rl',
+      kind: 'validation',
+      folder: context.policyFolder(round + 1),
+      policyVersion: round + 1,
+      label: `round ${round} of ${rounds}: validation`,
+    });
+    const valid = summary.total.episodes - summary.total.invalid;
+    validation = {
+      episodes: valid,
+      successes: summary.total.successes,
+      rate: valid > 0 ? summary.total.successes / valid : 0,
+    };
+  }
+  await registerPolicy(context, {
+    version: round + 1,
+    parent: round,
+    stage: 'rl',
+    round,
+    step: totalSteps(context),
+    validation,
+  });
+  await context.journal({ type: 'round-finished', round, policyVersion: round + 1 });
+  await dropOldMoments(context, round);
+}
+
+/** Whether the round's new weights are there whole, though the round may not be finished. */
+function isUpdated(context: RunContext, round: number): boolean {
+  return (
+    context.events('checkpoint').some((event) => event.stage === 'rl' && event.number === round) &&
+    existsSync(join(context.policyFolder(round + 1), 'config.json'))
+  );
+}
+
+/** Only the newest optimizer state is needed to go on. */
+async function dropOldMoments(context: RunContext, round: number): Promise<void> {
+  await rm(join(context.policyFolder(round), 'optimizer'), { recursive: true, force: true });
+}
+
+/** A round up to its new weights. */
+async function collectAndUpdate(context: RunContext, plan: RoundPlan, rounds: number): Promise<void> {
+  const { config } = context;
   const { round, policyVersion } = plan;
   const name = roundSection(round);
   const section = context.store.section(name);
@@ -185,34 +235,8 @@ async function runRound(context: RunContext, plan: RoundPlan, rounds: number): P
       update: (updated - sampled) / 1000,
     },
   });
-
-  let validation: PolicyRecord['validation'] = null;
-  if (round % config.rl.validateEvery === 0 || round === rounds) {
-    const { summary } = await evaluatePolicy(context, {
-      stage: 'rl',
-      kind: 'validation',
-      folder: context.policyFolder(round + 1),
-      policyVersion: round + 1,
-      label: `round ${round} of ${rounds}: validation`,
-    });
-    const valid = summary.total.episodes - summary.total.invalid;
-    validation = {
-      episodes: valid,
-      successes: summary.total.successes,
-      rate: valid > 0 ? summary.total.successes / valid : 0,
-    };
-  }
-  await registerPolicy(context, {
-    version: round + 1,
-    parent: round,
-    stage: 'rl',
-    round,
-    step: totalSteps(context),
-    validation,
-  });
-  await context.journal({ type: 'round-finished', round, policyVersion: round + 1 });
-  // Only the newest optimizer state is needed to go on.
-  await rm(join(context.policyFolder(round), 'optimizer'), { recursive: true, force: true });
+  const path = policySection(round + 1);
+  await context.journal({ type: 'checkpoint', stage: 'rl', number: round, step: totalSteps(context), path });
 }
 
 function collectRound(
@@ -229,123 +253,6 @@ function collectRound(
     stage: 'rl',
     label: `round ${plan.round} of ${rounds}: episodes`,
   });
-}
-
-function totalSteps(context: RunContext): number {
-  return new Set(
-    context
-      .events('step')
-      .filter((event) => event.record.stage === 'rl')
-      .map((event) => event.record.step),
-  ).size;
-}
-
-/** Optimizer steps of one round (eq. 5-7); returns how many were taken. The new weights are policies/v(1+round). */
-async function update(
-  context: RunContext,
-  name: string,
-  round: number,
-  rounds: number,
-  built: BuiltRound,
-): Promise<number> {
-  const { rl, trainer: engine, seed } = context.config;
-  const target = context.policyFolder(round + 1);
-  const from = context.policyFolder(round);
-  const optimizer = join(from, 'optimizer');
-  const earlier = new Set(
-    context
-      .events('step')
-      .flatMap((event) => (event.record.stage === 'rl' && event.record.round < round ? [event.record.step] : [])),
-  ).size;
-  const trainer = await createTrainer(engine.engine, {
-    checkpoint: from,
-    optimizer: existsSync(optimizer) ? optimizer : undefined,
-    device: engine.device,
-    freeze: engine.freeze,
-  });
-  const section = context.store.section(name);
-  try {
-    const batches = built.items.length > 0 ? rlBatches(built.items, rl.batch, rl.passes, seed, round) : [];
-    const logq = await scoreOld(context, trainer, built.items, round, rounds);
-    const steps: StepRecord[] = [];
-    const scores: ScoreRecord[] = [];
-    for (const [index, { pass, items }] of batches.entries()) {
-      context.checkStop();
-      const step = earlier + index + 1;
-      const result = await trainer.rlStep(
-        items.map((item) => ({ ...item, oldLogprobs: logq.get(item.callId) ?? [] })),
-        { clip: rl.clip, importanceCap: rl.importanceCap },
-        {
-          learningRate: rl.learningRate,
-          betas: rl.betas,
-          epsilon: rl.epsilon,
-          weightDecay: rl.weightDecay,
-          clipNorm: rl.clipNorm,
-        },
-      );
-      items.forEach((item, i) => {
-        scores.push({
-          call: item.callId,
-          pass,
-          step,
-          logq: [...(logq.get(item.callId) ?? [])],
-          logp: [...result.logprobs[i]],
-          w: [...result.importanceWeights[i]],
-          clipped: [...result.clipped[i]],
-        });
-      });
-      const record: StepRecord = {
-        step,
-        stage: 'rl',
-        round,
-        learningRate: rl.learningRate,
-        loss: result.loss,
-        gradNorm: result.gradNorm,
-        items: items.length,
-        tokens: result.tokens,
-        seconds: result.seconds,
-        clipFractions: result.clipFractions,
-        importance: result.importance,
-        approximateKl: result.approximateKl,
-        responseLength: result.responseLength,
-      };
-      steps.push(record);
-      await context.journal({ type: 'step', record });
-      context.progress({
-        stage: 'rl',
-        unit: 'steps',
-        label: `round ${round} of ${rounds}: update`,
-        done: index + 1,
-        total: batches.length,
-      });
-    }
-    await section.replaceLines('steps.jsonl', steps);
-    await section.replaceLines('scores.jsonl', scores);
-    await exportWhole(trainer, target, `the policy of round ${round}`);
-    return batches.length;
-  } finally {
-    await trainer.close();
-  }
-}
-
-/** log q of every selected response under the round's starting weights (eq. 6). */
-async function scoreOld(
-  context: RunContext,
-  trainer: Trainer,
-  items: SelectedSample[],
-  round: number,
-  rounds: number,
-): Promise<Map<string, Float32Array>> {
-  const scores = await trainer.score(items, (done, total) =>
-    context.progress({
-      stage: 'rl',
-      unit: 'responses',
-      label: `round ${round} of ${rounds}: old log-probs`,
-      done,
-      total,
-    }),
-  );
-  return new Map(items.map((item, i) => [item.callId, scores[i]]));
 }
 
 async function choose(context: RunContext, rounds: number): Promise<void> {

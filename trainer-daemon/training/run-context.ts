@@ -10,6 +10,7 @@ import { type PlannerServer, startPlannerServer } from '../planner/serving/serve
 import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
 import { createUpstream, PolicyGate } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
+import type { ProcessRoster } from '../rollouts/index.ts';
 import type { RunStore } from '../store/contract.ts';
 import { type StopControl, TrainingError } from './contract.ts';
 import { eventsOf, policiesOf } from './history.ts';
@@ -30,6 +31,7 @@ export interface RunParts {
   configFolder: string;
   adapter: LoadedAdapter;
   proxy: RecordingProxy;
+  roster: ProcessRoster;
   /** Journal lines already on disk. */
   history: JournalLine[];
   stop: StopControl;
@@ -43,6 +45,8 @@ export class RunContext {
   readonly configFolder: string;
   readonly adapter: LoadedAdapter;
   readonly proxy: RecordingProxy;
+  /** Where harness processes are noted. */
+  readonly roster: ProcessRoster;
   /** The journal, kept up to date. */
   readonly lines: JournalLine[];
   private readonly stop: StopControl;
@@ -55,6 +59,7 @@ export class RunContext {
   private server?: PlannerServer;
   private served?: string;
   private reader?: Recording;
+  private readonly endNow = () => this.abort.abort();
 
   constructor(parts: RunParts) {
     this.store = parts.store;
@@ -62,16 +67,16 @@ export class RunContext {
     this.configFolder = parts.configFolder;
     this.adapter = parts.adapter;
     this.proxy = parts.proxy;
+    this.roster = parts.roster;
     this.lines = parts.history;
     this.stop = parts.stop;
     this.onEvent = parts.onEvent;
     this.external = parts.signal;
-    const now = () => this.abort.abort();
-    if (parts.signal?.aborted) now();
-    parts.signal?.addEventListener('abort', now, { once: true });
+    if (parts.signal?.aborted) this.endNow();
+    parts.signal?.addEventListener('abort', this.endNow, { once: true });
     // StopControl is a plain object a watcher changes; running episodes only notice an AbortSignal.
     this.watch = setInterval(() => {
-      if (this.stop.mode === 'now') now();
+      if (this.stop.mode === 'now') this.endNow();
     }, 200);
     this.watch.unref();
   }
@@ -128,6 +133,12 @@ export class RunContext {
     return this.reader;
   }
 
+  /** Closes the files of a section that is done with for now, so that their number does not grow with the rounds. */
+  async release(section: string): Promise<void> {
+    await this.store.section(section).release();
+    await this.reader?.release(section);
+  }
+
   /** The embedded server, answering with the given checkpoint under the given version. */
   async servePlanner(folder: string, policyVersion: number): Promise<Upstream> {
     const { serving } = this.config;
@@ -166,6 +177,7 @@ export class RunContext {
 
   async close(): Promise<void> {
     clearInterval(this.watch);
+    this.external?.removeEventListener('abort', this.endNow);
     await this.server?.close();
     await this.reader?.close();
   }

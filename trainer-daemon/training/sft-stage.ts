@@ -25,6 +25,7 @@ export async function runSftStage(context: RunContext): Promise<void> {
   const targets = await prepareTargets(context);
   const steps = await takeSteps(context, targets);
   await choose(context, steps);
+  for (const section of ['teacher', 'sft']) await context.release(section);
 }
 
 async function prepareTargets(context: RunContext): Promise<SftTarget[]> {
@@ -59,6 +60,9 @@ async function takeSteps(context: RunContext, targets: SftTarget[]): Promise<Map
     .events('checkpoint')
     .filter((event) => event.stage === 'sft' && existsSync(join(folder(event.number), 'config.json')));
   const last = done.at(-1);
+  // A kill may have come between a checkpoint's entry and the removal of what it made needless.
+  for (const { number } of done)
+    if (last && number < last.number) await rm(join(folder(number), 'optimizer'), { recursive: true, force: true });
   if (last && last.number >= points.length) return new Map(points.map((step, k) => [k + 1, step]));
   if (last && !existsSync(join(folder(last.number), 'optimizer')))
     throw new TrainingError(`${folder(last.number)} has no optimizer state: the run cannot go on from there`);

@@ -70,7 +70,7 @@ function servedTeacher(teacher: TrainingConfig['teacher']): { apiKey: string | n
 async function startTeacher(context: RunContext): Promise<{ upstream: Upstream; close: () => Promise<void> }> {
   const { teacher } = context.config;
   if (teacher.upstream === 'scripted') {
-    return startScriptedTeacher(context.adapter);
+    return startScriptedTeacher(context.adapter, context.roster);
   }
   const { apiKey, url, model } = servedTeacher(teacher);
   const upstream = createUpstream({

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ProcessRoster } from '../../../../trainer-daemon/rollouts/process-roster.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'roster ü-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.skipIf(process.platform !== 'linux')('the roster of harness processes', () => {
+  it('ends those that are still there, and nobody who has their number by now', async () => {
+    const file = join(folder, 'roster');
+    const start = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
+    const [orphan, other] = [start(), start()];
+    const roster = new ProcessRoster(file);
+    roster.add(orphan.pid as number);
+    const [noted] = readFileSync(file, 'utf8').split('\n');
+    const later = { ...(JSON.parse(noted) as object), pid: other.pid };
+    // A process with a number of the roster that started at another time, our own, "all", and a torn line.
+    const damaged = [later, { pid: process.pid, identity: 'x' }, { pid: -1, identity: 'x' }, { pid: 1 }];
+    writeFileSync(file, `${noted}\n${damaged.map((entry) => JSON.stringify(entry)).join('\n')}\n{"pid":1`);
+    const gone = new Promise((resolve) => orphan.on('exit', (_code, signal) => resolve(signal)));
+    expect(await new ProcessRoster(file).endOrphans()).toBe(1);
+    expect(await gone).toBe('SIGKILL');
+    expect(other.exitCode ?? other.signalCode).toBeNull();
+    other.kill('SIGKILL');
+    expect(existsSync(file)).toBe(false);
+    expect(await new ProcessRoster(file).endOrphans()).toBe(0);
+  });
+
+  it('notes nothing of a process that is gone', () => {
+    const file = join(folder, 'empty');
+    new ProcessRoster(file).add(2 ** 22 + 1);
+    expect(existsSync(file)).toBe(false);
+  });
+});
