@@ -27,35 +27,36 @@ const START = { line: 1, column: 1, endLine: 1, endColumn: 1 };
 
 export function readConfigFile(file: string): ConfigFile {
   const folder = dirname(resolve(file));
-  const unreadable = (code: string, message: string): ConfigFile => ({
-    file,
-    folder,
-    readable: false,
-    findings: [{ code, severity: 'error', message, file, ...START }],
-    locate: () => START,
+  const read = readTextFile(file);
+  if ('problem' in read) return { file, folder, readable: false, findings: [read.problem], locate: () => START };
+  const reading = readConfigText(read.text, file);
+  const findings = [...reading.findings, ...referenceFindings(reading, surroundings(folder), file)];
+  const sound = !findings.some((finding) => finding.severity === 'error');
+  const { locate } = reading;
+  return { file, folder, readable: true, config: sound ? reading.config : undefined, findings, locate };
+}
+
+/** The text of a file a person wrote, or why there is none, as a finding. */
+export function readTextFile(file: string): { text: string } | { problem: Finding } {
+  const unreadable = (code: string, message: string): { problem: Finding } => ({
+    problem: { code, severity: 'error', message, file, ...START },
   });
-  let text: string;
   try {
     const stats = statSync(file);
-    if (stats.isDirectory()) return unreadable('file-is-folder', 'this is a folder; name a config file in it');
+    if (stats.isDirectory()) return unreadable('file-is-folder', 'this is a folder; name a file in it');
     if (!stats.isFile()) return unreadable('file-unreadable', 'this is not a regular file');
     if (stats.size > 4 * LARGEST_CONFIG + 4)
       return unreadable(
         'config-too-large',
         `the file has ${stats.size.toLocaleString('en')} bytes; a training config is text of at most ${LARGEST_CONFIG.toLocaleString('en')} characters`,
       );
-    text = decode(readFileSync(file));
+    return { text: decode(readFileSync(file)) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return unreadable('file-missing', 'there is no such file');
     if (code === 'EACCES' || code === 'EPERM') return unreadable('file-unreadable', 'no permission to read this file');
     return unreadable('file-unreadable', `the file cannot be read: ${message}`);
   }
-  const reading = readConfigText(text, file);
-  const findings = [...reading.findings, ...referenceFindings(reading, surroundings(folder), file)];
-  const sound = !findings.some((finding) => finding.severity === 'error');
-  const { locate } = reading;
-  return { file, folder, readable: true, config: sound ? reading.config : undefined, findings, locate };
 }
 
 /** UTF-8, or UTF-16 where a byte-order mark says so (some Windows editors write it). */

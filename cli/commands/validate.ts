@@ -1,5 +1,6 @@
 /** `validate FILE...`: the findings an editor would underline, as lines or as one JSON document. */
 import { Command, Option } from 'commander';
+import { adapterFileFindings, isAdapterFile } from '../adapter-file.ts';
 import { type ConfigFile, readConfigFile, shippedListing } from '../config-file.ts';
 import { checkpointFindings, harnessFindings } from '../config-references.ts';
 import { EXIT } from '../exit.ts';
@@ -17,8 +18,8 @@ interface ValidateArguments {
 
 export function validateCommand(terminal: Terminal, version: string): Command {
   return new Command('validate')
-    .description('check training configs (*.training.yaml or .json)')
-    .argument('<file...>', 'config files')
+    .description('check training configs (*.training.yaml or .json) and adapters (*.adapter.ts)')
+    .argument('<file...>', 'configs or adapters')
     .addOption(
       new Option('--format <kind>', 'how findings are printed').choices(['text', 'json', 'sarif']).default('text'),
     )
@@ -27,7 +28,7 @@ export function validateCommand(terminal: Terminal, version: string): Command {
     .option('--no-adapter', 'run no adapter: suites, tasks and states are then not checked against its lists')
     .addHelpText('after', '\nExit code 1 when there are errors, 2 when a file cannot be read.')
     .action(async (files: string[], options: ValidateArguments) => {
-      const checked: ConfigFile[] = [];
+      const checked: Examined[] = [];
       for (const file of files) checked.push(await examine(file, options.adapter));
       const findings = checked.flatMap((file) => file.findings);
       const failed =
@@ -52,8 +53,11 @@ export function validateCommand(terminal: Terminal, version: string): Command {
     });
 }
 
-/** All findings about a config: its text first, and what it refers to where the text is sound. */
-async function examine(name: string, runAdapter: boolean): Promise<ConfigFile> {
+type Examined = Pick<ConfigFile, 'file' | 'readable' | 'findings'>;
+
+/** All findings about an adapter's text, or about a config: its text first, and what it refers to where the text is sound. */
+async function examine(name: string, runAdapter: boolean): Promise<Examined> {
+  if (isAdapterFile(name)) return { file: name, ...(await adapterFileFindings(name)) };
   const file = readConfigFile(name);
   const findings = [...file.findings, ...(await checkpointFindings(file))];
   // What a shipped adapter lists is known without running it, and held against the config already.

@@ -42,6 +42,22 @@ function write(name: string, content: string | Buffer): string {
   return name;
 }
 
+describe('validate ADAPTER', () => {
+  it('finds what the editor finds, with places, and runs nothing', async () => {
+    const text = ADAPTER.replace("command: 'true'", "command: 'sh -c play'").replace(
+      'valid: true',
+      'valid: output.exitCode === 0',
+    );
+    write('bad.adapter.mjs', `${text.replace('reward: 0', 'reward: Math.random()')}\nprocess.exit(3);\n`);
+    const { code, out } = await cli('validate', '--json', 'bad.adapter.mjs');
+    const [file] = JSON.parse(out).files;
+    expect(code).toBe(file.ok ? 0 : 1);
+    expect(file.findings.map((finding: { code: string }) => finding.code)).toContain('outcome-not-deterministic');
+    expect(file.findings[0].line).toBeGreaterThan(1);
+    expect((await cli('validate', 'mine.mjs')).out).toContain('1 file checked');
+  });
+});
+
 describe('validate --format sarif', () => {
   it('prints a log and exits as it does otherwise', async () => {
     const name = write('sarif.yaml', `${SOUND}rl: { rouns: 1, clip: { dual: 1.2 } }\n`);
