@@ -8,6 +8,7 @@ import { compareCommand } from './commands/compare.ts';
 import { doctorCommand, doctorProbeCommand } from './commands/doctor.ts';
 import { evaluateCommand } from './commands/evaluate.ts';
 import { proxyCommand } from './commands/proxy.ts';
+import { pruneCommand } from './commands/prune.ts';
 import { reportCommand } from './commands/report.ts';
 import { samplesCommand } from './commands/samples.ts';
 import { schemaCommand } from './commands/schema.ts';
@@ -40,6 +41,7 @@ export function buildProgram(terminal: Terminal): Command {
     compareCommand(terminal),
     samplesCommand(terminal),
     validateCommand(terminal, version),
+    pruneCommand(terminal),
     checkAdapterCommand(terminal),
     proxyCommand(terminal),
     serveCommand(terminal),

@@ -1,11 +1,18 @@
 /** `train`, killed with SIGKILL and resumed. Three kills here; twenty in twenty-kills.full.test.ts. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cli } from '../integration/cli-process.ts';
 import { MOMENTS, type Moment, trainWithKills } from './kills.ts';
 import { differences, normalForm } from './normal-form.ts';
 import { parleyConfig, parleyFolder } from './parley-run.ts';
+
+function setConcurrency(run: string, concurrency: number): void {
+  const path = join(run, 'run.json');
+  const info = JSON.parse(readFileSync(path, 'utf8')) as { config: { harness: { concurrency: number } } };
+  info.config.harness.concurrency = concurrency;
+  writeFileSync(path, JSON.stringify(info));
+}
 
 const moment = (name: string) => MOMENTS.find((each) => each.name === name) as Moment;
 
@@ -20,7 +27,10 @@ it('deterministic: a run killed three times ends as the undisturbed one', async 
 
   const killed = join(folder, 'killed');
   const moments = [moment('checkpoint 2'), moment('the update of round 1'), moment('episodes of round 2')];
-  const kills = await trainWithKills(folder, config, killed, moments, 4);
+  // Each life plays another number of episodes at a time, which must not matter.
+  let life = 0;
+  const kills = await trainWithKills(folder, config, killed, moments, 4, () => setConcurrency(killed, ++life));
+  setConcurrency(killed, parleyConfig.harness.concurrency as number);
   expect(kills.map(({ stage }) => stage)).toEqual(['sft', 'rl', 'rl']);
   expect(differences(form, normalForm(killed))).toEqual([]);
 }, 400_000);

@@ -124,7 +124,7 @@ export async function trainWithKills(
  * moment when that comes first, as it does when the life before was killed a little late.
  */
 function comes(life: ReturnType<typeof startCli>, wanted: Moment, skip: number): Promise<Moment> {
-  const later = MOMENTS.slice(MOMENTS.indexOf(wanted) + 1);
+  const later = MOMENTS.slice(MOMENTS.findIndex(({ name }) => name === wanted.name) + 1);
   let live = false;
   let left = skip;
   return new Promise((resolve, reject) => {

@@ -21,6 +21,11 @@ export const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | 
 
 /** Temporary files end in this; what a crash left of them is removed when the run is opened. */
 export const TEMPORARY = /\.tmp-\d+-\d+$/;
+/** Whether a file's name is that of a temporary one. */
+export function isTemporary(name: string): boolean {
+  return TEMPORARY.test(name);
+}
+
 let temporaries = 0;
 
 /** A name beside `path` that nobody else uses. */

@@ -1,0 +1,76 @@
+/**
+ * Whether a long run holds more and more: fifty tiny rounds in one process, real all through (harness, proxy, server,
+ * trainer, store), and after each what the process holds. ENDURANCE_ROUNDS sets another number of rounds.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { packageRoot } from '../trainer-daemon/bundles.ts';
+import { megabytes } from './measure.ts';
+import type { BenchTable } from './table.ts';
+
+interface Held {
+  round: number;
+  rss: number;
+  heap: number;
+  outside: number;
+  files: number | null;
+  threads: number | null;
+  journal: number;
+}
+
+const ROUNDS = Number(process.env['ENDURANCE_ROUNDS'] ?? 50);
+const TOLD = [1, 5, 10, 25, 40, 50];
+
+export default async function endurance(): Promise<BenchTable[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-endurance-'));
+  try {
+    const side = join(packageRoot(), 'dist/bench/endurance.side.mjs');
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', side, folder, String(ROUNDS)], {
+      maxBuffer: 1e8,
+    });
+    const held = stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{"round"'))
+      .map((line) => JSON.parse(line) as Held);
+    const shown = held.filter(({ round }) => TOLD.includes(round) || round === ROUNDS);
+    return [
+      {
+        title: `What the process of a run holds after a round (of ${ROUNDS})`,
+        columns: [
+          'round',
+          'RSS, MB',
+          'JS heap, MB',
+          'outside the heap, MB',
+          'open files',
+          'threads',
+          'journal entries',
+        ],
+        rows: shown.map(({ round, rss, heap, outside, files, threads, journal }) => [
+          round,
+          megabytes(rss),
+          (heap / 1e6).toFixed(1),
+          (outside / 1e6).toFixed(1),
+          files ?? '-',
+          threads ?? '-',
+          journal,
+        ]),
+        note: `Growth by straight line from round 5 on: RSS ${slope(held, 'rss')} kB a round, heap ${slope(held, 'heap')} kB a round (the journal is kept in memory). Garbage is collected before each measurement.`,
+      },
+    ];
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Least-squares slope from round 5 on, in kB a round. */
+function slope(held: readonly Held[], key: 'rss' | 'heap'): string {
+  const points = held.filter(({ round }) => round >= 5);
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [x, y] = [mean(points.map(({ round }) => round)), mean(points.map((point) => point[key]))];
+  const top = points.reduce((sum, point) => sum + (point.round - x) * (point[key] - y), 0);
+  const bottom = points.reduce((sum, point) => sum + (point.round - x) ** 2, 0);
+  return (top / bottom / 1000).toFixed(1);
+}
