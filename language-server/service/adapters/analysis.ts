@@ -11,7 +11,7 @@ import { bindScopes } from './scopes.ts';
 import { parseAdapter, type Syntax } from './syntax.ts';
 import type { Frame, Value } from './values.ts';
 
-const BUDGET = 1000;
+const BUDGET = 2000;
 
 /** One of the adapter's functions, with its parameters bound to the contract's objects. */
 export interface Part {

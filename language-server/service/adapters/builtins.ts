@@ -2,6 +2,7 @@
 import ts from 'typescript6';
 import { sourceOfWord } from './contract-values.ts';
 import type { Evaluator } from './evaluate.ts';
+import { toNumber } from './operators.ts';
 import { either, FROM, type Frame, KIND, of, UNKNOWN, type Value, withFrom } from './values.ts';
 
 const PREDICATES = new Set(['includes', 'startsWith', 'endsWith', 'has', 'test']);
@@ -102,7 +103,7 @@ function callList(
     if (!callback) return UNKNOWN;
     const fn = evaluator.value(callback, frame);
     if (fn.fn) return evaluator.invoke(fn.fn, args, callback);
-    return fn.external === 'global.Number' ? evaluator.number(args[0], callback) : of(KIND.any, args[0]?.from ?? 0);
+    return fn.external === 'global.Number' ? toNumber(args[0], callback) : of(KIND.any, args[0]?.from ?? 0);
   };
   const element = () => evaluator.elementOf(base);
   const isList = (base.kinds & KIND.array) !== 0;
@@ -211,7 +212,7 @@ export function callBuiltin(
     case 'parseInt':
     case 'Number.parseFloat':
     case 'Number.parseInt':
-      return evaluator.number(first, node);
+      return toNumber(first, node);
     case 'Number.isFinite':
     case 'Number.isInteger':
     case 'Number.isNaN':

@@ -1,8 +1,7 @@
 /** The cases of an expression: what it may be, each with the conditions under which it is that. */
 import ts from 'typescript6';
-import { type Condition, conditionsOf } from './conditions.ts';
+import { type Condition, conditionsOf, returnsOf } from './conditions.ts';
 import type { Evaluator } from './evaluate.ts';
-import { returnsOf } from './evaluate.ts';
 import { enclosingFunction, strip } from './scopes.ts';
 import type { Frame, Value } from './values.ts';
 

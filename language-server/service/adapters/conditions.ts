@@ -83,7 +83,8 @@ export function isGuarded(use: ts.Node, name: string, tries: boolean): boolean {
     if (ts.isBlock(parent) || ts.isSourceFile(parent) || ts.isCaseOrDefaultClause(parent)) {
       for (const statement of parent.statements) {
         if (statement.pos >= child.pos) break;
-        if (isCheck(statement, name)) return true;
+        // Of a module's own statements only an `if` can be a check; there may be thousands of others.
+        if ((!ts.isSourceFile(parent) || ts.isIfStatement(statement)) && isCheck(statement, name)) return true;
       }
     }
   }
@@ -129,9 +130,8 @@ function isCheck(statement: ts.Statement, name: string): boolean {
     // assert(result), requireResult(result): told by its name or that it is a statement of its own about the variable.
     return (
       ts.isCallExpression(expression) &&
-      !/^(console|process)\./.test(expression.expression.getText()) &&
-      expression.arguments.some((argument) => mentions(argument, name)) &&
-      /assert|check|require|ensure|expect|validate|must|guard|invariant/i.test(expression.expression.getText())
+      /assert|check|require|ensure|expect|validate|must|guard|invariant/i.test(expression.expression.getText()) &&
+      expression.arguments.some((argument) => mentions(argument, name))
     );
   }
   return false;
@@ -211,4 +211,15 @@ export function conditionsOf(node: ts.Node, end: ts.Node): Condition[] {
     }
   }
   return conditions;
+}
+
+/** Return statements of a function's body, not of functions within. */
+export function returnsOf(body: ts.Node): ts.ReturnStatement[] {
+  const found: ts.ReturnStatement[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isReturnStatement(node)) found.push(node);
+    if (!isFunction(node)) ts.forEachChild(node, visit);
+  };
+  ts.forEachChild(body, visit);
+  return found;
 }

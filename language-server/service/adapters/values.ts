@@ -118,11 +118,28 @@ export function either(a: Value, b: Value): Value {
   joined.file = a.file ?? b.file;
   if (a.element || b.element)
     joined.element = a.element && b.element ? either(a.element, b.element) : (a.element ?? b.element);
+  if (a.object && b.object) joined.object = merged(a.object, b.object);
   const only = { undefined: KIND.undefined, null: KIND.null };
   // `cond ? { ... } : undefined` is still that object where it is one.
   if (b.kinds === only.undefined || b.kinds === only.null) Object.assign(joined, pick(a));
   else if (a.kinds === only.undefined || a.kinds === only.null) Object.assign(joined, pick(b));
   return joined;
+}
+
+/** Either of two objects: what one of them lacks may be undefined. */
+function merged(a: ObjectShape, b: ObjectShape): ObjectShape {
+  const properties = new Map<string, Property>();
+  for (const name of new Set([...a.properties.keys(), ...b.properties.keys()])) {
+    const [one, other] = [a.properties.get(name), b.properties.get(name)];
+    const written = (one ?? other) as Property;
+    const absent = of(KIND.undefined);
+    properties.set(name, {
+      node: written.node,
+      name: written.name,
+      value: () => either(one?.value() ?? absent, other?.value() ?? absent),
+    });
+  }
+  return { node: a.node, properties, open: a.open || b.open };
 }
 
 function pick({ object, elements, fn, call, external, awaited }: Value): Partial<Value> {

@@ -2,10 +2,10 @@
 import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
 import { isGuarded } from '../conditions.ts';
-import { shortened } from '../evaluate.ts';
 import { strip } from '../scopes.ts';
 import { FROM, type Frame, KIND } from '../values.ts';
 import { walk } from '../walk.ts';
+import { shortened } from '../wording.ts';
 
 /** `output.readJson('result.json').solved`: the file may not be there. */
 export function missingFiles({ outcome, evaluator, report }: Analysis): void {

@@ -33,14 +33,9 @@ function reasonsFor(evaluator: Evaluator, outer: Case, expression: ts.Expression
   let from = 0;
   for (const each of cases) {
     if (typeof each.value.literal !== 'number' || each.value.literal <= 0) continue;
-    const own = each.frame === outer.frame && sameFunction(each, outer) ? outer.reasons : outer.reasons;
-    from |= decided(evaluator, [...each.reasons, ...own]);
+    from |= decided(evaluator, [...each.reasons, ...outer.reasons]);
   }
   return from;
-}
-
-function sameFunction(a: Case, b: Case): boolean {
-  return enclosingFunction(a.expression) === enclosingFunction(b.expression);
 }
 
 /** Planner's sources of conditions that hold together; none where a record that is not the planner's decides as well. */

@@ -3,8 +3,8 @@ import ts from 'typescript6';
 import { nearest } from '../../../../protocol/nearest.ts';
 import type { Fix } from '../../contract.ts';
 import type { Analysis, Part } from '../analysis.ts';
-import { completes } from '../conditions.ts';
-import { returnsOf } from '../evaluate.ts';
+import { completes, returnsOf } from '../conditions.ts';
+
 import { exportsDefault } from '../locate.ts';
 import { enclosingFunction } from '../scopes.ts';
 import { KIND, type ObjectShape } from '../values.ts';

@@ -1,0 +1,146 @@
+/** Values of operators, and where they make a number doubtful. */
+import ts from 'typescript6';
+import { isGuarded } from './conditions.ts';
+import type { Evaluator } from './evaluate.ts';
+import { strip } from './scopes.ts';
+import { either, FROM, type Frame, KIND, of, type Value, withFrom } from './values.ts';
+import { countedName, shortened } from './wording.ts';
+
+const PLANNERS = FROM.planner | FROM.plannerError;
+
+export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: Frame): Value {
+  const { kind } = node.operatorToken;
+  if (kind === ts.SyntaxKind.EqualsToken) return evaluator.value(node.right, frame);
+  if (kind === ts.SyntaxKind.CommaToken) return evaluator.value(node.right, frame);
+  const left = evaluator.value(node.left, frame);
+  const right = evaluator.value(node.right, frame);
+  const from = left.from | right.from;
+  const empty = KIND.undefined | KIND.null;
+  switch (kind) {
+    case ts.SyntaxKind.AmpersandAmpersandToken: {
+      // With a simulator's word beside it, the planner's own alone does not decide.
+      const independent = [left, right].some((each) => each.from & FROM.record && (each.from & PLANNERS) === 0);
+      const joined = either(right, {
+        ...left,
+        kinds: left.kinds & ~(KIND.object | KIND.array | KIND.function),
+        object: undefined,
+      });
+      const only =
+        left.kinds === KIND.boolean ? { ...right, kinds: right.kinds | KIND.boolean, literal: undefined } : joined;
+      return { ...only, from: independent ? from & ~PLANNERS : from };
+    }
+    case ts.SyntaxKind.BarBarToken: {
+      const kept = left.kinds & ~empty;
+      if (kept === 0) return withFrom(right, from);
+      return { ...either({ ...left, kinds: kept, doubt: undefined, missing: undefined }, right), from };
+    }
+    case ts.SyntaxKind.QuestionQuestionToken: {
+      const kept = left.kinds & ~empty;
+      if (kept === 0) return withFrom(right, from);
+      const doubt = left.doubt?.what === 'undefined' ? undefined : left.doubt;
+      return { ...either({ ...left, kinds: kept, doubt, missing: undefined }, right), from };
+    }
+    case ts.SyntaxKind.PlusToken: {
+      if ((left.kinds | right.kinds) === KIND.number) return arithmetic(evaluator, node, left, right);
+      const text = left.kinds === KIND.string || right.kinds === KIND.string;
+      const literal =
+        left.literal !== undefined && right.literal !== undefined && text
+          ? `${left.literal}${right.literal}`
+          : undefined;
+      const file = `${left.literal ?? left.file ?? '*'}${right.literal ?? right.file ?? '*'}`;
+      return of(text ? KIND.string : KIND.any, from, { literal, file });
+    }
+    case ts.SyntaxKind.MinusToken:
+    case ts.SyntaxKind.AsteriskToken:
+    case ts.SyntaxKind.AsteriskAsteriskToken:
+    case ts.SyntaxKind.SlashToken:
+    case ts.SyntaxKind.PercentToken:
+      return arithmetic(evaluator, node, left, right);
+    case ts.SyntaxKind.EqualsEqualsEqualsToken:
+    case ts.SyntaxKind.EqualsEqualsToken:
+    case ts.SyntaxKind.ExclamationEqualsEqualsToken:
+    case ts.SyntaxKind.ExclamationEqualsToken:
+      for (const [one, other] of [
+        [left, right],
+        [right, left],
+      ])
+        if (one.from & FROM.listed && typeof other.literal === 'string') evaluator.hints.push(other.literal);
+      return of(KIND.boolean, from);
+    case ts.SyntaxKind.LessThanToken:
+    case ts.SyntaxKind.GreaterThanToken:
+    case ts.SyntaxKind.LessThanEqualsToken:
+    case ts.SyntaxKind.GreaterThanEqualsToken:
+    case ts.SyntaxKind.InKeyword:
+    case ts.SyntaxKind.InstanceOfKeyword:
+      return of(KIND.boolean, from);
+    case ts.SyntaxKind.AmpersandToken:
+    case ts.SyntaxKind.BarToken:
+    case ts.SyntaxKind.CaretToken:
+    case ts.SyntaxKind.LessThanLessThanToken:
+    case ts.SyntaxKind.GreaterThanGreaterThanToken:
+    case ts.SyntaxKind.GreaterThanGreaterThanGreaterThanToken:
+      return of(KIND.number, from);
+  }
+  return of(KIND.any, from);
+}
+
+function arithmetic(evaluator: Evaluator, node: ts.BinaryExpression, left: Value, right: Value): Value {
+  let doubt = left.doubt ?? right.doubt;
+  if (doubt?.what === 'undefined') doubt = { ...doubt, what: 'NaN' };
+  const divides = [ts.SyntaxKind.SlashToken, ts.SyntaxKind.PercentToken].includes(node.operatorToken.kind);
+  if (!doubt && divides && (right.literal === undefined || right.literal === 0)) {
+    const divisor = strip(node.right);
+    // A config's limits and a count raised by a number are not zero.
+    const raised = /Math\.max\(|\|\||\+\s*\d/.test(divisor.getText());
+    const counts =
+      right.literal === 0 ||
+      right.from & FROM.record ||
+      /\.(length|size)$/.test(divisor.getText()) ||
+      isCount(evaluator, divisor);
+    if (counts && !raised && !isGuarded(node, countedName(divisor), false))
+      doubt = { what: 'NaN', node, why: `${shortened(divisor.getText())} may be 0, and 0 / 0 is NaN` };
+  }
+  return of(KIND.number, left.from | right.from, { doubt });
+}
+
+/** A constant that is some list's length. */
+function isCount(evaluator: Evaluator, node: ts.Expression): boolean {
+  if (!ts.isIdentifier(node)) return false;
+  const declaration = evaluator.scopes.resolve(node);
+  return (
+    declaration !== undefined &&
+    ts.isVariableDeclaration(declaration) &&
+    /\.(length|size)$/.test(declaration.initializer?.getText() ?? '')
+  );
+}
+
+export function prefix(evaluator: Evaluator, node: ts.PrefixUnaryExpression, frame: Frame): Value {
+  const value = evaluator.value(node.operand, frame);
+  switch (node.operator) {
+    case ts.SyntaxKind.ExclamationToken:
+      return of(KIND.boolean, value.from, typeof value.literal === 'boolean' ? { literal: !value.literal } : {});
+    case ts.SyntaxKind.PlusToken:
+      return toNumber(value, node);
+    case ts.SyntaxKind.MinusToken:
+      return of(KIND.number, value.from, {
+        doubt: value.doubt,
+        ...(typeof value.literal === 'number' ? { literal: -value.literal } : {}),
+      });
+  }
+  return of(KIND.number, value.from);
+}
+
+/** What `Number(value)` is: NaN where the value is no number's text. */
+export function toNumber(value: Value, node: ts.Expression): Value {
+  if (typeof value.literal === 'string') {
+    const number = Number(value.literal);
+    if (Number.isFinite(number)) return of(KIND.number, value.from, { literal: number });
+  }
+  if (typeof value.literal === 'number') return of(KIND.number, value.from, { literal: value.literal });
+  const safe = (value.kinds & ~(KIND.number | KIND.boolean | KIND.null)) === 0 || value.pattern === 'number';
+  const doubt =
+    value.doubt ?? (safe ? undefined : { what: 'NaN' as const, node, why: `it is NaN where the text is not a number` });
+  return of(KIND.number, value.from, {
+    doubt: doubt && { ...doubt, what: doubt.what === 'undefined' ? 'NaN' : doubt.what },
+  });
+}
