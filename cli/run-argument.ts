@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { nearest } from '../protocol/nearest.ts';
+import { commandName } from '../trainer-daemon/training/resume-command.ts';
 import { CommandError } from './exit.ts';
 
 const RUNS = 'runs';
@@ -41,7 +42,7 @@ function hint(path: string): string | undefined {
   const run = runAround(path);
   if (run !== undefined) return `it lies in the run ${run}, name that one`;
   return existsSync(join(path, 'config.json'))
-    ? 'it is a checkpoint: "agentic-robo-rl evaluate CONFIG --checkpoint DIR" evaluates one'
+    ? `it is a checkpoint: "${commandName()} evaluate CONFIG --checkpoint DIR" evaluates one`
     : undefined;
 }
 

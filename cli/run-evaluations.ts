@@ -2,6 +2,7 @@
 import { nearest } from '../protocol/nearest.ts';
 import type { EpisodeRecord, EvaluationSummary, PolicyRecord } from '../protocol/records.ts';
 import { isDamaged, type Recording } from '../recordings/index.ts';
+import { commandName, shellWord } from '../trainer-daemon/training/resume-command.ts';
 import { CommandError } from './exit.ts';
 
 /** Finished evaluations in the order of their policy versions; what cannot be read goes to `onDamaged`. */
@@ -52,7 +53,7 @@ export async function evaluationFor(recording: Recording, named: string | undefi
   const final = evaluations.findLast((evaluation) => evaluation.kind === 'evaluation');
   if (final) return final;
   throw new CommandError(
-    `${recording.directory} has no finished evaluation on held-out states: run "agentic-robo-rl evaluate ${recording.directory}" first${names.length > 0 ? `, or name one of ${names.join(', ')}` : ''}`,
+    `${recording.directory} has no finished evaluation on held-out states: run "${commandName()} evaluate ${shellWord(recording.directory)}" first${names.length > 0 ? `, or name one of ${names.join(', ')}` : ''}`,
   );
 }
 

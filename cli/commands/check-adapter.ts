@@ -18,7 +18,7 @@ export function checkAdapterCommand(terminal: Terminal): Command {
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nNothing is played. Exit code 1 when an output folder has a problem, 2 when the adapter\ncannot be loaded.',
+      '\nNothing is played. Exit code 1 when an output folder has a problem,\n2 when the adapter cannot be loaded.',
     )
     .action(async (reference: string, outputs: string[], options: { json?: boolean }) => {
       const { checkAdapter, loadAdapter } = await import('../../trainer-daemon/rollouts/index.ts');

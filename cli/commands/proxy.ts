@@ -58,7 +58,7 @@ export function proxyCommand(terminal: Terminal): Command {
     .option('--presence-penalty <p>', 'the same', parseNumber(-2, 2), 0)
     .option('--response-tokens <n>', 'longest response', parsePositive, 4096)
     .option('--json', 'JSON Lines: the address, every call, the summary')
-    .addHelpText('after', '\nWhat the harness asks is recorded beside what was sent. Ctrl-C ends the recording.')
+    .addHelpText('after', '\nWhat the harness asks is recorded beside what was sent.\nCtrl-C ends the recording.')
     .action(async (options: ProxyArguments) => {
       if (options.openEpisode || options.closeEpisode !== undefined) return atRunningProxy(terminal, options);
       if (options.upstream === undefined) throw new CommandError('name the server to record with --upstream URL');

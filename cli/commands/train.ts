@@ -10,7 +10,7 @@ import {
   type TrainOptions,
   type TrainResult,
 } from '../../trainer-daemon/training/contract.ts';
-import { resumeCommand, shellWord } from '../../trainer-daemon/training/resume-command.ts';
+import { commandName, resumeCommand, shellWord } from '../../trainer-daemon/training/resume-command.ts';
 import { stageListProblem } from '../../trainer-daemon/training/stages.ts';
 import { type ConfigFile, readConfigFile } from '../config-file.ts';
 import { checkpointFindings, placed } from '../config-references.ts';
@@ -202,7 +202,7 @@ export async function runTraining(
     if (result.state === 'stopped') {
       terminal.exitCode = EXIT.interrupted;
       terminal.err(
-        `stopped; to go on: ${terminal.paintErr.bold(`agentic-robo-rl ${command} ${shellWord(result.directory)}`)}`,
+        `stopped; to go on: ${terminal.paintErr.bold(`${commandName()} ${command} ${shellWord(result.directory)}`)}`,
       );
     } else if (result.alreadyFinished)
       terminal.err(`the run is finished: nothing was left to do and nothing was written; it is in ${result.directory}`);

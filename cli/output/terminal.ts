@@ -41,13 +41,21 @@ export function painterFor(isScreen: boolean, environment: Record<string, string
 
 const WIDEST = 80;
 
-/** The terminal of this process. A reader that goes away (`| head`) ends the output, not the work. */
+/** The terminal of this process. Output that cannot be written (`| head`, a full disk) ends the output, not the work. */
 export function processTerminal(): Terminal {
   const gone = new Set<NodeJS.WriteStream>();
+  let lost = false;
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
       gone.add(stream);
+      // A reader that has seen enough is no failure.
+      if (error.code === 'EPIPE' || lost) return;
+      lost = true;
+      const name = stream === process.stdout ? 'standard output' : 'standard error';
+      write(process.stderr, `error: ${name} cannot be written any more (${error.message}); the work itself goes on`);
+      process.on('exit', () => {
+        process.exitCode ||= 1;
+      });
     });
   const write = (stream: NodeJS.WriteStream, text: string) => {
     if (!gone.has(stream)) stream.write(`${text}\n`);

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TrainingRoom, trainCommand } from '../../../cli/commands/train.ts';
 import { CommandError } from '../../../cli/exit.ts';
 import type { TrainOptions } from '../../../trainer-daemon/training/contract.ts';
+import { commandName } from '../../../trainer-daemon/training/resume-command.ts';
 import { type MemoryTerminal, memoryTerminal } from './memory-terminal.ts';
 
 const CONFIG = 'version: 1\nname: demo\nharness: { adapter: ./mine.mjs, suites: [s] }\n';
@@ -154,7 +155,7 @@ describe('train', () => {
     const before = process.listenerCount('SIGINT');
     expect(await command([file()], { ...room, train })).toBe(130);
     expect(modes).toEqual(['episode', 'now']);
-    expect(terminal.errors.at(-1)).toBe(`stopped; to go on: agentic-robo-rl train --resume '${folder}/it'\\''s here'`);
+    expect(terminal.errors.at(-1)).toBe(`stopped; to go on: ${commandName()} train --resume '${folder}/it'\\''s here'`);
     expect(process.listenerCount('SIGINT')).toBe(before);
   });
 
