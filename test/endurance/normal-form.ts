@@ -7,11 +7,14 @@ import { basename, join } from 'node:path';
 import type { JournalEvent, JournalLine } from '../../protocol/journal.ts';
 import { sha256 } from '../../protocol/random.ts';
 
-/** Fields that tell of clocks. By file name; `*.key` means the field in every object of the file, at any depth. */
+/**
+ * Fields that tell of clocks, and how many tokens of a prompt the server still had from earlier requests. By file name;
+ * a field is left out of every object of the file, at any depth.
+ */
 export const CLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'run.json': ['createdAt'],
   'journal.jsonl': ['seconds'],
-  'calls.jsonl': ['startedAt', 'durations'],
+  'calls.jsonl': ['startedAt', 'durations', 'cached_tokens'],
   'episodes.jsonl': ['startedAt', 'seconds'],
   'steps.jsonl': ['seconds'],
   'summary.json': ['seconds'],
@@ -51,7 +54,11 @@ export function differences(one: Record<string, string>, two: Record<string, str
     const [a, b] = [one[path].split('\n'), two[path].split('\n')];
     const at = a.findIndex((line, index) => line !== b[index]);
     const line = at < 0 ? a.length : at;
-    return [`${path}, line ${line + 1}: ${a[line]?.slice(0, 400)} | ${b[line]?.slice(0, 400)}`];
+    const [left = '', right = ''] = [a[line], b[line]];
+    let same = 0;
+    while (same < left.length && left[same] === right[same]) same++;
+    const shown = (text: string) => text.slice(Math.max(0, same - 60), same + 120);
+    return [`${path}, line ${line + 1}, character ${same + 1}: ${shown(left)} | ${shown(right)}`];
   });
 }
 

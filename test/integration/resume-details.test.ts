@@ -1,12 +1,12 @@
 /** What a kill between two writes leaves behind, and how the next life puts it right. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { JournalEvent, JournalLine } from '../../protocol/journal.ts';
 import { ProcessRoster } from '../../trainer-daemon/rollouts/index.ts';
 import { train } from '../../trainer-daemon/training/index.ts';
-import { filesOf, journalOf, quick, temporaryFolder } from './quick-run.ts';
+import { filesOf, journalOf, quick, quickConfig, temporaryFolder } from './quick-run.ts';
 
 /** Cuts the journal off before the last event that is wanted (or behind it), as if the run had been killed there. */
 function cutJournal(run: string, wanted: (event: JournalEvent) => boolean, keep = 0): void {
@@ -86,4 +86,32 @@ it.skipIf(process.platform !== 'linux')('a harness that outlived its run is ende
     message: '1 process of an earlier life of this run had outlived it and ended now',
   });
   expect(existsSync(join(run, 'run.processes'))).toBe(false);
+});
+
+it.skipIf(process.platform !== 'linux')('files of finished sections are closed while the run goes on', async () => {
+  const folder = temporaryFolder();
+  const run = join(folder, 'run');
+  const open = () =>
+    readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        const path = readlinkSync(join('/proc/self/fd', fd));
+        return path.startsWith(`${run}/`) ? [path.slice(run.length + 1)] : [];
+      } catch {
+        return []; // the one that reads the folder
+      }
+    });
+  const held: string[][] = [];
+  await train({
+    config: quick({ rl: { ...quickConfig.rl, rounds: 2, validateEvery: 1 } }),
+    configFolder: folder,
+    runDirectory: run,
+    stages: ['teacher', 'sft', 'rl'],
+    onEvent: (event) => {
+      if (event.kind === 'journal' && event.line.event.type === 'round-finished') held.push(open());
+    },
+  });
+  expect(held).toHaveLength(2);
+  expect(held[1]).toContain('journal.jsonl');
+  expect(held[1].some((path) => path.startsWith('rounds/0002/'))).toBe(true);
+  expect(held[1].filter((path) => /^(teacher|sft|rounds\/0001|evaluations)\//.test(path))).toEqual([]);
 });
