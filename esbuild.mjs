@@ -11,6 +11,7 @@ const programs = {
   'adapter-host': 'trainer-daemon/rollouts/adapter-host.ts',
   'adapter-compiler': 'trainer-daemon/rollouts/adapter-compiler.ts',
   'planner-worker': 'trainer-daemon/planner/serving/worker.ts',
+  'template-trial': 'trainer-daemon/planner/template-trial-process.ts',
   'trainer-worker': 'trainer-daemon/trainers/onnx/worker.ts',
   'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',
   'tabletop-skills.teacher': 'trainer-daemon/harnesses/tabletop-skills/teacher/main.ts',

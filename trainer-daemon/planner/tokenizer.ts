@@ -8,6 +8,7 @@ import { sha256 } from '../../protocol/random.ts';
 import { bytesOfToken } from './byte-alphabet.ts';
 import { CheckpointError } from './checkpoint-error.ts';
 import { type JsonObject, readJsonObject, readTextFile } from './json-file.ts';
+import { requireEnding } from './template-guard.ts';
 import { readChatTemplate } from './template-source.ts';
 import { type CheckpointWarning, tryTemplate } from './template-trial.ts';
 import { type AddedToken, readTokenizerJson } from './tokenizer-json.ts';
@@ -209,6 +210,7 @@ export async function loadTokenizer(folder: string): Promise<PlannerTokenizer> {
   if (text === undefined) throw new CheckpointError(file, `does not exist; ${whatToDo}`);
   const config = await readJsonObject(join(folder, 'tokenizer_config.json'), whatToDo);
   const template = await readChatTemplate(folder, config);
+  await requireEnding(template);
   const tokenizer = new PlannerTokenizer(folder, text, config, template.text);
   checkRoundTrip(file, tokenizer);
   const { file: templateFile, note } = template;

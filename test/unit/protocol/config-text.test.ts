@@ -387,6 +387,12 @@ describe('hostile text', () => {
     expect(findings[100].message).toBe('there are 99,900 further problems from here on');
   });
 
+  it('binary data is named as that', () => {
+    expect(readConfigText('version: 1\nname: !!binary aGk=\n').findings.map((f) => f.message)).toContain(
+      '"name" is binary data; it must be text',
+    );
+  });
+
   it('one problem more than are shown is one problem', () => {
     const text = HEAD + Array.from({ length: 101 }, (_, i) => `k${i}: 1\n`).join('');
     expect(readConfigText(text).findings[100].message).toBe('there is 1 further problem from here on');
