@@ -1,7 +1,7 @@
 /** Failures of the disk in words: what could not be done with which file, why, how much space is left, what to do. */
-import { existsSync, statfsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { statfsSync } from 'node:fs';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { StoreError } from './contract.ts';
 
 const TROUBLE: Record<string, { what: string; todo?: string }> = {
@@ -47,19 +47,41 @@ export async function writing<T>(path: string, what: string, work: () => Promise
   }
 }
 
-/** Creates a folder with its parents; gives the topmost one that was made. */
+/**
+ * Creates a folder with its parents; gives the topmost one that was made. Made one by one: Node's recursive `mkdir` never
+ * ends on file systems that take no new folders (`/proc`), and says ENOENT for a disk that is mounted read-only.
+ */
 export async function makeFolder(path: string): Promise<string | undefined> {
-  try {
-    return await mkdir(path, { recursive: true });
-  } catch (error) {
-    // On a disk that is mounted read-only Node says ENOENT here; the topmost missing folder alone tells the truth.
-    if (errorCode(error) === 'ENOENT') {
-      let missing = path;
-      while (dirname(missing) !== missing && !existsSync(dirname(missing))) missing = dirname(missing);
-      if (!existsSync(missing)) await mkdir(missing);
+  const missing: string[] = [];
+  for (let place = resolve(path); !(await exists(place)); place = dirname(place)) missing.unshift(place);
+  // Something is there: nothing is to be made of a folder, and a file says so itself.
+  if (missing.length === 0 && !(await isFolder(path))) await mkdir(path);
+  for (const folder of missing) {
+    try {
+      await mkdir(folder);
+    } catch (error) {
+      // Another process may have been faster.
+      if (errorCode(error) === 'EEXIST' && (await isFolder(folder))) continue;
+      if (errorCode(error) === 'ENOENT' && (await isFolder(dirname(folder))))
+        throw new Error(`no folder can be made in ${dirname(folder)}; name a place on a disk`, { cause: error });
+      throw error;
     }
+  }
+  return missing[0];
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' && dirname(path) !== path) return false;
     throw error;
   }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
 /** Bytes that {@link checkWritable} tries to write: more than the files of an episode that must not fail unnoticed. */

@@ -3,5 +3,5 @@ export { type CallSink, type RunStore, type Section, StoreError } from './contra
 export { checkWritable, diskCode, makeFolder, storeError, writing } from './disk-trouble.ts';
 export { isTemporary, syncDirectory, syncTree } from './files.ts';
 export { processIdentity } from './process-identity.ts';
-export { lockRun } from './run-lock.ts';
+export { lockRun, runWriter } from './run-lock.ts';
 export { createRun, openRun, type StoreOptions } from './run-store.ts';

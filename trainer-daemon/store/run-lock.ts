@@ -73,6 +73,12 @@ async function holder(text: string, boot: string | null): Promise<string | undef
 
 const since = (lock: Lock) => (lock.since === undefined ? '' : ` since ${lock.since}`);
 
+/** Who writes to a run directory right now, in words; undefined when nobody does. */
+export async function runWriter(directory: string): Promise<string | undefined> {
+  const found = await readFile(join(directory, 'run.lock'), 'utf8').catch(() => undefined);
+  return found === undefined ? undefined : holder(found, await bootId());
+}
+
 /**
  * Takes the lock of a run directory. The returned function releases it.
  * @throws StoreError naming the process that holds it.
