@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { openRecording } from '../../recordings/index.ts';
 import { pairEpisodes } from '../../trainer-daemon/evaluation/compare.ts';
 import { comparisonTable } from '../../trainer-daemon/evaluation/tables.ts';
-import { CommandError } from '../exit.ts';
+import { CommandError, EXIT } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
 import { episodesOf, evaluationFor } from '../run-evaluations.ts';
@@ -19,8 +19,8 @@ export function compareCommand(terminal: Terminal): Command {
     .option('--b <evaluation>', 'evaluation of run B')
     .option('--json', 'print one JSON document')
     .action(async (namedA: string, namedB: string, options: { a?: string; b?: string; json?: boolean }) => {
-      const sideA = await side(terminal, resolveRun(namedA), options.a);
-      const sideB = await side(terminal, resolveRun(namedB), options.b);
+      const sideA = await side(terminal, resolveRun(namedA), '--a', options.a);
+      const sideB = await side(terminal, resolveRun(namedB), '--b', options.b);
       if (sideA.directory === sideB.directory && sideA.evaluation === sideB.evaluation)
         throw new CommandError(
           `both sides are ${sideA.evaluation} of ${sideA.directory}; name another with --a or --b`,
@@ -47,12 +47,15 @@ export function compareCommand(terminal: Terminal): Command {
     });
 }
 
-async function side(terminal: Terminal, directory: string, named: string | undefined) {
+async function side(terminal: Terminal, directory: string, option: string, named: string | undefined) {
   const recording = await openRecording(directory);
   try {
-    const { id, policyVersion } = await evaluationFor(recording, named);
-    const episodes = await episodesOf(recording, `evaluations/${id}`, (text) => terminal.err(`${directory}: ${text}`));
-    return { directory, evaluation: id, policyVersion, episodes };
+    const evaluation = await evaluationFor(recording, named, option);
+    const episodes = await episodesOf(recording, evaluation, (text) => {
+      terminal.err(`${terminal.paintErr.red('damaged')}: ${directory}: ${text}`);
+      terminal.exitCode = EXIT.failed;
+    });
+    return { directory, evaluation: evaluation.id, policyVersion: evaluation.policyVersion, episodes };
   } finally {
     await recording.close();
   }

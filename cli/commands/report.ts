@@ -4,6 +4,8 @@ import type { JournalLine } from '../../protocol/journal.ts';
 import type { PolicyRecord, RoundSummary } from '../../protocol/records.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import { type EvaluationTable, evaluationTable } from '../../trainer-daemon/evaluation/tables.ts';
+import { runWriter } from '../../trainer-daemon/store/index.ts';
+import { EXIT } from '../exit.ts';
 import { duration, percent, plural, whole } from '../output/format.ts';
 import { RunStory } from '../output/run-story.ts';
 import { table } from '../output/table.ts';
@@ -15,8 +17,10 @@ interface Report {
   directory: string;
   name: string;
   createdAt: string;
-  /** `unfinished` is a run in progress or one whose process was killed. */
-  state: 'finished' | 'stopped' | 'failed' | 'unfinished';
+  /** `running` while a process writes to the run; `unfinished` is one whose process was killed. */
+  state: 'finished' | 'stopped' | 'failed' | 'unfinished' | 'running';
+  /** Who writes to it, in words. */
+  writer: string | null;
   stages: { stage: string; seconds: number | null }[];
   seconds: number | null;
   warnings: string[];
@@ -33,31 +37,47 @@ export function reportCommand(terminal: Terminal): Command {
     .description('summarise a run: its state, policies, rounds and evaluations')
     .argument('<run>', 'run directory, or its name in runs/')
     .option('--json', 'print one JSON document')
+    .addHelpText('after', '\nExit code 1 when something of the run is damaged; what can be read is reported.')
     .action(async (named: string, options: { json?: boolean }) => {
       const recording = await openRecording(resolveRun(named));
       try {
-        const { report, last, evaluationText } = await gather(recording);
+        const { report, last, evaluationText, whole } = await gather(recording);
         if (options.json) terminal.out(JSON.stringify(report, null, 2));
         else print(terminal, report, last, evaluationText);
+        for (const problem of report.damaged) terminal.err(`${terminal.paintErr.red('damaged')}: ${problem}`);
+        if (!whole) terminal.exitCode = EXIT.failed;
       } finally {
         await recording.close();
       }
     });
 }
 
-async function gather(recording: Recording): Promise<{ report: Report; last?: JournalLine; evaluationText?: string }> {
+interface Gathered {
+  report: Report;
+  last?: JournalLine;
+  evaluationText?: string;
+  /** Nothing is damaged; the last journal line of a killed run, which going on drops, does not count. */
+  whole: boolean;
+}
+
+async function gather(recording: Recording): Promise<Gathered> {
   const damaged: string[] = [];
+  let torn = 0;
   const note = (text: string) => damaged.push(text);
   const lines: JournalLine[] = [];
   for await (const line of await recording.journal()) {
-    if (isDamaged(line)) note(`journal.jsonl, line ${line.line}: ${line.damaged}`);
-    else lines.push(line);
+    if (isDamaged(line)) {
+      if (line.torn) torn++;
+      note(`journal.jsonl, line ${line.line}: ${line.damaged}`);
+    } else lines.push(line);
   }
   const policies: PolicyRecord[] = [];
   for (const policy of await recording.policies()) {
     if (isDamaged(policy)) note(policy.damaged);
     else policies.push(policy);
   }
+  const { damagedPolicies } = await import('../../trainer-daemon/training/policy-damage.ts');
+  damaged.push(...(await damagedPolicies(recording.directory, lines)));
   const rounds: RoundSummary[] = [];
   for (const name of (await recording.sections()).rounds) {
     const summary = await recording.roundSummary(Number(name.split('/')[1]));
@@ -67,18 +87,23 @@ async function gather(recording: Recording): Promise<{ report: Report; last?: Jo
   const rows = [];
   for (const evaluation of await evaluationsOf(recording, note)) {
     if (evaluation.kind !== 'evaluation') continue;
-    const episodes = await episodesOf(recording, `evaluations/${evaluation.id}`, note);
+    const episodes = await episodesOf(recording, evaluation, note);
     rows.push({ label: policyLabel(evaluation.policyVersion, policies), episodes });
   }
   const evaluations = rows.length > 0 ? evaluationTable(rows) : undefined;
+  const told = history(lines);
+  const writer = (await runWriter(recording.directory)) ?? null;
   return {
     last: lines.at(-1),
+    whole: damaged.length === (told.state === 'finished' ? 0 : torn),
     evaluationText: evaluations?.text,
     report: {
       directory: recording.directory,
       name: recording.info.name,
       createdAt: recording.info.createdAt,
-      ...history(lines),
+      ...told,
+      state: told.state !== 'finished' && writer !== null ? 'running' : told.state,
+      writer,
       policies,
       rounds,
       evaluations: evaluations?.json ?? null,
@@ -116,10 +141,17 @@ function history(lines: JournalLine[]): Pick<Report, 'state' | 'stages' | 'secon
 
 function print(terminal: Terminal, report: Report, last: JournalLine | undefined, evaluationText?: string): void {
   const { paint } = terminal;
-  const colour = { finished: paint.green, stopped: paint.yellow, failed: paint.red, unfinished: paint.yellow };
+  const colour = {
+    finished: paint.green,
+    stopped: paint.yellow,
+    failed: paint.red,
+    unfinished: paint.yellow,
+    running: paint.green,
+  };
   terminal.out(
     `${paint.bold(report.name)}: ${colour[report.state](report.state)}${report.seconds === null ? '' : `, ${duration(report.seconds)} at work`}`,
   );
+  if (report.state === 'running') terminal.out(`${report.writer} writes to it`);
   terminal.out(`created ${report.createdAt} in ${report.directory}`);
   const stages = report.stages.map(
     ({ stage, seconds }) => `${stage} ${seconds === null ? '(not done)' : duration(seconds)}`,
@@ -135,7 +167,6 @@ function print(terminal: Terminal, report: Report, last: JournalLine | undefined
   const shown = [...new Set(report.warnings)];
   for (const warning of shown.slice(0, 10)) terminal.err(`${terminal.paintErr.yellow('warning')}: ${warning}`);
   if (shown.length > 10) terminal.err(`and ${plural(shown.length - 10, 'further warning')}; --json holds all`);
-  for (const problem of report.damaged) terminal.err(`${terminal.paintErr.red('damaged')}: ${problem}`);
 }
 
 function policyTable(terminal: Terminal, report: Report): string {

@@ -8,6 +8,7 @@ import { recordedEpisodes } from './episodes.ts';
 import { evaluationId } from './evaluate-policy.ts';
 import { type Compared, comparedPolicies, eventsOf, namedPolicies, policiesOf, readJournal } from './history.ts';
 import { invalidWarnings } from './invalid.ts';
+import { damagedPolicies } from './policy-damage.ts';
 
 export interface FinishedRun {
   history: JournalLine[];
@@ -38,7 +39,10 @@ export async function finishedRun(
       state: 'finished',
       alreadyFinished: true,
       directory: recording.directory,
-      warnings: invalidWarnings(history),
+      warnings: [
+        ...invalidWarnings(history),
+        ...(await damagedPolicies(recording.directory, history)).map((text) => `damaged: ${text}`),
+      ],
     };
     if (stages.includes('evaluate')) {
       const policies = policiesOf(history);
