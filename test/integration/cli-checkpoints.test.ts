@@ -196,7 +196,7 @@ describe('an address that cannot be listened on', () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     port = (taken.address() as { port: number }).port;
   });
-  afterAll(() => new Promise((done) => taken.close(done)));
+  afterAll(() => new Promise((done) => taken?.close(done)));
 
   const proxy = ['proxy', '--upstream', 'http://127.0.0.1:9', '--model', 'm', '--record', 'recorded'];
   it.each<[string, string[]]>([

@@ -17,7 +17,7 @@ beforeAll(async () => {
   upstream = await startChatServer((request) => ({ content: `you said ${request.messages.length}` }));
 });
 afterAll(async () => {
-  await upstream.close();
+  await upstream?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

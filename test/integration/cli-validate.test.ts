@@ -301,7 +301,6 @@ describe('paths that are no config files', () => {
     ['nowhere.yaml', 'nowhere.yaml:1:1: error: there is no such file'],
     ['', 'error: '],
   ])('%s', async (path, sentence) => {
-    const started = performance.now();
     const checked = await cli('validate', path);
     expect([checked.code, checked.out]).toEqual([2, expect.stringContaining(sentence)]);
     const trained = await cli('train', path);
@@ -310,7 +309,6 @@ describe('paths that are no config files', () => {
       const evaluated = await cli('evaluate', path);
       expect([evaluated.code, evaluated.err]).toEqual([2, expect.stringContaining(sentence)]);
     }
-    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });
 

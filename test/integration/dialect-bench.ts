@@ -20,7 +20,7 @@ export class DialectBench {
     beforeAll(async () => {
       this.proxy = await startProxy({ onNotice: (text) => this.notices.push(text) });
     });
-    afterAll(() => this.proxy.close());
+    afterAll(() => this.proxy?.close());
     beforeEach(async () => {
       this.server = await startVllmServer();
       this.sink = await WatchedSection.create();
@@ -28,8 +28,8 @@ export class DialectBench {
     });
     afterEach(async () => {
       for (const episode of this.opened.splice(0)) await episode.close('done');
-      await this.server.close();
-      await this.sink.remove();
+      await this.server?.close();
+      await this.sink?.remove();
     });
   }
 

@@ -199,7 +199,7 @@ describe('clients that are not well', () => {
     );
     killed.kill('SIGKILL');
     const started = performance.now();
-    while (lives(pid) && performance.now() - started < 5000) await new Promise((resume) => setTimeout(resume, 50));
+    while (lives(pid) && performance.now() - started < 60_000) await new Promise((resume) => setTimeout(resume, 50));
     expect(lives(pid)).toBe(false);
   });
 

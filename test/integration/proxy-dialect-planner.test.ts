@@ -27,7 +27,7 @@ beforeAll(async () => {
   planner = await startPlannerServer({ checkpoint: folder, policyVersion: 3, modelName: 'planner' });
 });
 afterAll(async () => {
-  await planner.close();
+  await planner?.close();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -410,14 +410,14 @@ let sink: WatchedSection;
 beforeAll(async () => {
   proxy = await startProxy({ requestSeconds: 0.4 });
 });
-afterAll(() => proxy.close());
+afterAll(() => proxy?.close());
 beforeEach(async () => {
   server = await startFaultyServer();
   sink = await WatchedSection.create();
 });
 afterEach(async () => {
-  await server.close();
-  await sink.remove();
+  await server?.close();
+  await sink?.remove();
 });
 
 let count = 0;

@@ -43,9 +43,9 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
-  await proxy.close();
-  server.closeAllConnections();
-  server.close();
+  await proxy?.close();
+  server?.closeAllConnections();
+  server?.close();
 });
 
 /** A well-formed reply of each kind, whole and as the events of a stream, with a word of the episode in it. */

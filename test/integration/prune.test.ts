@@ -32,7 +32,7 @@ beforeAll(async () => {
     configFolder: folder,
     runDirectory: original,
   });
-}, 300_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function copyOf(name: string): string {
@@ -98,7 +98,7 @@ it('says what it would remove, removes just that, and the run goes on as an unpr
   const weights = (each: string) => readFileSync(join(each, 'policies', 'v0005', 'model.safetensors'));
   expect(weights(run).equals(weights(other))).toBe(true);
   expect((await cli(folder, ['evaluate', 'pruned/policies/v0003', '--json'])).code).toBe(0);
-}, 300_000);
+});
 
 it('removes weights and outputs when asked, and keeps what tells of them', async () => {
   const run = copyOf('slim');
@@ -117,7 +117,7 @@ it('removes weights and outputs when asked, and keeps what tells of them', async
   expect(await train({ configFolder: folder, resume: run, rounds: 4 })).toMatchObject({ state: 'finished' });
   const gone = await cli(folder, ['evaluate', 'slim/policies/v0003']);
   expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('v0003')]);
-}, 300_000);
+});
 
 it('leaves checkpoints of which one is still to be chosen', async () => {
   const run = copyOf('unchosen');
@@ -129,7 +129,7 @@ it('leaves checkpoints of which one is still to be chosen', async () => {
   const { items } = await pruneRun(run, { policies: true });
   expect(items.map(({ path }) => path)).toEqual(['sft/checkpoints/01/optimizer']);
   expect(await train({ configFolder: folder, resume: run, stages: ['sft'] })).toMatchObject({ state: 'finished' });
-}, 120_000);
+});
 
 it('refuses a run that is being written to, and a journal it cannot read', async () => {
   const run = copyOf('live');

@@ -25,9 +25,9 @@ beforeAll(async () => {
   planner = await startPlannerServer({ checkpoint: await tinyPlanner(), policyVersion: 2, modelName: 'planner' });
 });
 afterAll(async () => {
-  await adapter.close();
-  await proxy.close();
-  await planner.close();
+  await adapter?.close();
+  await proxy?.close();
+  await planner?.close();
 });
 beforeEach(async () => {
   section = await WatchedSection.create();

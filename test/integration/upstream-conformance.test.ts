@@ -24,7 +24,7 @@ const cleanUp: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   proxy = await startProxy();
 });
-afterAll(() => proxy.close());
+afterAll(() => proxy?.close());
 afterEach(async () => {
   for (const each of cleanUp.splice(0).reverse()) await each();
 });

@@ -115,7 +115,7 @@ describe('the command', () => {
     planner = await startPlannerServer({ checkpoint: join(folder, 'tiny'), policyVersion: 3, modelName: 'planner' });
   });
   afterAll(async () => {
-    await planner.close();
+    await planner?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -373,9 +373,7 @@ describe('hostile text', () => {
   it('a bomb of aliases costs nothing', () => {
     let bomb = `${HEAD}a0: &a0 [${'x,'.repeat(9)}x]\n`;
     for (let i = 1; i < 30; i++) bomb += `a${i}: &a${i} [${`*a${i - 1},`.repeat(9)}*a${i - 1}]\n`;
-    const started = performance.now();
     const { findings, config } = readConfigText(bomb);
-    expect(performance.now() - started).toBeLessThan(2000);
     expect(config).toBeUndefined();
     expect(findings.filter((f) => f.code === 'alias-expansion').map((f) => [f.line, f.column])).toEqual([[8, 10]]);
   });
@@ -398,7 +396,7 @@ describe('hostile text', () => {
     expect(readConfigText(text).findings[100].message).toBe('there is 1 further problem from here on');
   });
 
-  it('a long list of long ranges is not counted out number by number', { timeout: 30_000 }, () => {
+  it('a long list of long ranges is not counted out number by number', () => {
     const { findings } = readConfigText(`${HEAD}splits: { memory: [${'0-100000,'.repeat(50_000)}0] }\n`);
     expect(findings.map((f) => f.code)).toContain('overlapping-splits');
   });

@@ -31,7 +31,7 @@ function contradictions(prefix: string, whole: Set<string>, fileName: string, ma
 }
 
 describe('adapters cut while they are typed', () => {
-  it.each([...corpus(), ...shipped()])('$path', { timeout: 120_000 }, ({ path, text }) => {
+  it.each([...corpus(), ...shipped()])('$path', ({ path, text }) => {
     const whole = new Set(adapterFindings(text, { fileName: path, budget }).map(place));
     let cuts = Array.from({ length: Math.ceil(text.length / 10) }, (_, i) => i * 10);
     if (!FULL) {

@@ -34,7 +34,7 @@ const mistakes: { code: string; find: RegExp; write: string; needs: RegExp; leas
 
 describe('a good adapter made bad', () => {
   const good = [...corpus().filter((file) => !file.bad), ...shipped()];
-  it.each(mistakes)('gives $code', { timeout: 60_000 }, ({ code, find, write, needs, least }) => {
+  it.each(mistakes)('gives $code', ({ code, find, write, needs, least }) => {
     const changed = good.filter(({ text }) => text.search(find) >= 0 && needs.test(text));
     const missed = changed.filter(({ path, text }) => {
       const found = adapterFindings(text.replace(find, write), { fileName: path, budget: 60_000 });

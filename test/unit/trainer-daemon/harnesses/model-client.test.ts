@@ -121,7 +121,7 @@ describe('a reply', () => {
     const { url, seen } = await endpoint(status(200, 'not json'), status(200, '{"choices":[]}'));
     await expect(ask(url)).rejects.toThrow('the reply is no chat completion');
     expect(seen).toHaveLength(3);
-  }, 10_000);
+  });
 
   it('with odd tool calls is made whole, so that each can be answered', async () => {
     const call = (fields: object) => ({ tool_calls: [fields] });

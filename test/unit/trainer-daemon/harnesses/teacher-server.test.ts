@@ -8,8 +8,8 @@ beforeAll(async () => {
   ({ url, server } = await startTeacher());
 });
 afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+  server?.closeAllConnections();
+  server?.close();
 });
 
 const messages = [{ role: 'user', content: 'Task: open the drawer' }];

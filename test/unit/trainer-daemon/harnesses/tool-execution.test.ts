@@ -10,7 +10,7 @@ beforeEach(async () => {
   world = await startEpisode({ suite: 'tabletop_goal', task: 2, init: 12, noiseSeed: 'tools' });
   tools = new ToolExecution(world);
 });
-afterEach(() => world.dispose());
+afterEach(() => world?.dispose());
 
 const say = (name: string, args: object | string = {}): string =>
   tools.run(name, typeof args === 'string' ? args : JSON.stringify(args)).content;
