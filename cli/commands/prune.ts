@@ -27,7 +27,7 @@ export function pruneCommand(terminal: Terminal): Command {
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nRecords always stay, and the run can still be resumed, evaluated and reported.\nWhat --policies and --outputs remove cannot be made again; without the outputs an\nepisode is replayed from its calls alone.',
+      '\nRecords always stay, and the run can still be resumed, evaluated and reported.\nWhat --policies and --outputs remove cannot be made again. Without the outputs\nan episode is replayed from its calls alone.',
     )
     .action(async (named: string, options: PruneArguments) => {
       const result = await pruneRun(resolveRun(named), options).catch((error: unknown) => {
