@@ -60,6 +60,20 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
     if (name !== 'memory' && config.splits[name].length === 0)
       add('error', 'empty-split', `splits.${name}`, `"${name}" has no states`);
   }
+  for (const [name, split] of [
+    ['states', 'evaluation'],
+    ['selectionStates', 'validation'],
+  ] as const)
+    if (config.evaluation[name].length === 0)
+      add(
+        'error',
+        'empty-split',
+        `evaluation.${name}`,
+        `"${name}" has no states; leave it out for those of splits.${split}`,
+        {
+          fix: { title: `Take the states of splits.${split}`, safe: false, set: ['evaluation', name], value: split },
+        },
+      );
   checkEvaluationStates(config, add);
 
   const suites = config.harness.suites;

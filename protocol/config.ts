@@ -53,7 +53,13 @@ function sampling(defaults: { topP: number; topK: number; presencePenalty: numbe
 }
 
 const optimizer = (learningRate: number, batch: number, source: string, what: string) => ({
-  learningRate: key(positive.default(learningRate), 'Peak learning rate of AdamW.', source),
+  learningRate: key(
+    positive
+      .max(1, 'must be at most 1; usual are 1e-6 to 1e-4 for a trained planner, 1e-4 to 4e-3 for a small fresh one')
+      .default(learningRate),
+    'Peak learning rate of AdamW.',
+    source,
+  ),
   batch: key(count.default(batch), what, source),
   betas: key(betas.default([0.9, 0.999]), "AdamW's decay rates of the first and second moment.", source),
   epsilon: key(positive.default(1e-8), "AdamW's epsilon.", source),

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { TrainingConfig } from '../../protocol/config.ts';
 import type { Finding } from '../../protocol/finding.ts';
 import type { Stage } from '../../protocol/journal.ts';
+import { asksForNewRun } from '../../protocol/new-run.ts';
 import {
   ConfigError,
   RunFailed,
@@ -216,7 +217,7 @@ export async function runTraining(
     if (json) terminal.out(errorLine(error as Error));
     // A sentence about the disk says so itself.
     const wayOn =
-      failed === undefined || message.includes('--resume')
+      failed === undefined || message.includes('--resume') || asksForNewRun(message)
         ? ''
         : `\nOnce that is mended, go on with: ${resumeCommand(failed)}`;
     // Before the first event nothing was begun: what is wrong is the config or what it refers to.

@@ -1,9 +1,11 @@
 /** Reinforcement learning in policy-versioned rounds: collect under fixed weights, build samples, update, serve. */
+
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { policySection, roundSection } from '../../protocol/ids.ts';
 import type { JournalEvent } from '../../protocol/journal.ts';
+import { newRunAdvice } from '../../protocol/new-run.ts';
 import type { PolicyRecord, RoundPlan } from '../../protocol/records.ts';
 import { chooseCheckpoint, taskPool } from '../evaluation/choose.ts';
 import { buildSamples } from '../samples/build.ts';
@@ -92,7 +94,7 @@ async function drawPool(context: RunContext): Promise<string[]> {
   const pool = taskPool(episodes, rule, tasks).tasks;
   if (pool.length === 0)
     throw new TrainingError(
-      'rl.taskPool solved-1-to-4-of-5 leaves no task: every task is solved always or never on the validation states. Use taskPool: all',
+      `rl.taskPool solved-1-to-4-of-5 leaves no task: every task is solved always or never on the validation states. ${newRunAdvice('Write "taskPool: all"')}`,
     );
   return pool;
 }

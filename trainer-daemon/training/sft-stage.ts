@@ -1,7 +1,9 @@
 /** Supervised fine-tuning: targets, steps, checkpoints, and the choice among them on the validation states. */
+
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newRunAdvice } from '../../protocol/new-run.ts';
 import type { StepRecord } from '../../protocol/records.ts';
 import { chooseCheckpoint } from '../evaluation/choose.ts';
 import { sftBatches } from '../sft/batches.ts';
@@ -45,7 +47,9 @@ async function prepareTargets(context: RunContext): Promise<SftTarget[]> {
   for (const message of built.warnings) await context.journal({ type: 'warning', message: `targets: ${message}` });
   await context.journal({ type: 'targets-built', targets: built.targets.length, dropped: built.dropped });
   if (built.targets.length === 0)
-    throw new TrainingError('no teacher response became a training target: see sft/targets.jsonl for the reasons');
+    throw new TrainingError(
+      `no teacher response became a training target: see ${context.path('sft', 'targets.jsonl')} for the reasons; then ${newRunAdvice('change what causes them')}`,
+    );
   return built.targets;
 }
 

@@ -1,5 +1,7 @@
 /** Teacher episodes: collected through the same proxy and records as any other. */
+
 import type { TrainingConfig } from '../../protocol/config.ts';
+import { newRunAdvice } from '../../protocol/new-run.ts';
 import type { Upstream } from '../proxy/contract.ts';
 import { createUpstream } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
@@ -37,7 +39,7 @@ export async function runTeacherStage(context: RunContext): Promise<void> {
     const successes = episodes.filter((episode) => episode.valid && episode.reward > 0).length;
     if (successes === 0)
       throw new TrainingError(
-        `none of the ${episodes.length} teacher episodes succeeded: there is nothing to fine-tune on. Look at ${context.path('teacher', 'output')}`,
+        `none of the ${episodes.length} teacher episodes succeeded: there is nothing to fine-tune on. Look at ${context.path('teacher', 'output')}; then ${newRunAdvice('name another teacher, or raise harness.limits,')}`,
       );
   } finally {
     await close?.();

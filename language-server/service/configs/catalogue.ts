@@ -17,7 +17,7 @@ export const CONFIG_FINDINGS: Record<string, string> = {
   'dual-clip-low': '`clip.dual` lies inside the clipping range.',
   'dual-clip-not-above-one': '`clip.dual` is 1 or less.',
   'duplicate-key': 'A key is given twice.',
-  'empty-split': 'A split has no states.',
+  'empty-split': 'A split, or what is evaluated or chosen on, has no states.',
   'engine-device': 'The engine does not run on this device.',
   'evaluation-on-memory-states': "The final comparison would be made on the states of the teacher's memory.",
   'evaluation-on-selection-states': 'The final comparison would be made on the states checkpoints are chosen on.',

@@ -6,7 +6,8 @@ import { Command, CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TrainingRoom, trainCommand } from '../../../cli/commands/train.ts';
 import { CommandError } from '../../../cli/exit.ts';
-import type { TrainOptions } from '../../../trainer-daemon/training/contract.ts';
+import { newRunAdvice } from '../../../protocol/new-run.ts';
+import { RunFailed, type TrainOptions } from '../../../trainer-daemon/training/contract.ts';
 import { commandName } from '../../../trainer-daemon/training/resume-command.ts';
 import { type MemoryTerminal, memoryTerminal } from './memory-terminal.ts';
 
@@ -141,6 +142,22 @@ describe('train', () => {
     expect(terminal.errors.at(-1)).toBe('the disk is full');
     expect(await command([file(), '--json'], { ...room, train: failLater })).toBe(1);
     expect(JSON.parse(terminal.output.at(-1) ?? '')).toEqual({ kind: 'error', message: 'the disk is full' });
+  });
+
+  it('tells how to go on after a failure, but not where going on cannot help', async () => {
+    const failing = (message: string): TrainingRoom => ({
+      ...room,
+      train: async (options) => {
+        options.onEvent?.({ kind: 'progress', tick: { stage: 'rl', unit: 'steps', label: 'x', done: 0, total: 1 } });
+        throw new RunFailed(message, join(folder, 'runs', 'x'), new Error(message));
+      },
+    });
+    expect(await command([file()], failing('the server is gone'))).toBe(1);
+    expect(terminal.errors.at(-1)).toContain('Once that is mended, go on with: ');
+    expect(await command([file()], failing(`the loss is NaN. ${newRunAdvice('Lower it')}`))).toBe(1);
+    expect(terminal.errors.at(-1)).toBe(
+      'the loss is NaN. Lower it in the config, and start a new run: a run keeps its own config, so going on with this one ends here again',
+    );
   });
 
   it('Ctrl-C asks for the end of the episodes, then for the end at once, and tells how to resume', async () => {

@@ -300,6 +300,28 @@ describe('positions and sentences', () => {
       ['1:1: error: a training config is a mapping of keys to values, such as "version: 1" [config-not-a-mapping]'],
     ],
     [
+      'evaluation on no state',
+      `${HEAD}evaluation: { states: [] }\n`,
+      ['4:23: error: "states" has no states; leave it out for those of splits.evaluation [empty-split]'],
+    ],
+    [
+      'checkpoints chosen on no state',
+      `${HEAD}evaluation: { selectionStates: [] }\n`,
+      ['4:32: error: "selectionStates" has no states; leave it out for those of splits.validation [empty-split]'],
+    ],
+    [
+      'nothing to train and to validate on',
+      `${HEAD}splits: { training: [], validation: [] }\n`,
+      ['4:21: error: "training" has no states [empty-split]', '4:37: error: "validation" has no states [empty-split]'],
+    ],
+    [
+      'a learning rate that no training survives',
+      `${HEAD}sft: { learningRate: 1e18 }\n`,
+      [
+        '4:22: error: "sft.learningRate" is 1000000000000000000; it must be at most 1; usual are 1e-6 to 1e-4 for a trained planner, 1e-4 to 4e-3 for a small fresh one [wrong-value]',
+      ],
+    ],
+    [
       'an address with a port',
       `${HEAD}serving: { proxy: { listen: "0.0.0.0:80" } }\n`,
       [

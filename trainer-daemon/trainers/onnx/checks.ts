@@ -1,4 +1,5 @@
 /** What is refused before anything is computed: the message says which item and why. */
+import { newRunAdvice } from '../../../protocol/new-run.ts';
 import type { Architecture } from '../../planner/architecture.ts';
 import { tensorSpecs } from '../../planner/architecture.ts';
 import {
@@ -19,7 +20,7 @@ export function checkSequences(a: Architecture, sequences: readonly TrainingSequ
     const tokens = promptTokenIds.length + responseTokenIds.length;
     if (tokens > most) {
       throw new TrainerError(
-        `item ${i}: ${tokens} tokens, but the planner's context is ${most}; lower rl.maxTokens or take a planner with a longer context`,
+        `item ${i}: ${tokens} tokens, but the planner's context is ${most}; ${newRunAdvice('lower rl.maxTokens, or take a planner with a longer context,')}`,
       );
     }
     for (const ids of [promptTokenIds, responseTokenIds]) {
@@ -82,12 +83,13 @@ export function trainedTensors(a: Architecture, freeze: readonly string[]): { na
   for (const prefix of freeze) {
     if (!specs.some((s) => s.name.startsWith(prefix))) {
       throw new TrainerError(
-        `trainer.freeze: no tensor begins with "${prefix}"; names are like ${specs[1].name} and ${specs[0].name}`,
+        `trainer.freeze: no tensor begins with "${prefix}"; names are like ${specs[1].name} and ${specs[0].name}. ${newRunAdvice('Correct it')}`,
       );
     }
   }
   const trained = specs.filter((s) => !freeze.some((prefix) => s.name.startsWith(prefix)));
-  if (trained.length === 0) throw new TrainerError('trainer.freeze leaves no tensor to train');
+  if (trained.length === 0)
+    throw new TrainerError(`trainer.freeze leaves no tensor to train. ${newRunAdvice('Take prefixes away')}`);
   const ranges: Range[] = [];
   for (const { offset, size } of trained) {
     const last = ranges[ranges.length - 1];

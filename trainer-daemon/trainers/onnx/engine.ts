@@ -6,7 +6,9 @@
  * result has the same bits: rows, micro-batches and all sums on this side have a fixed order, and the runtime splits its
  * work by the thread count alone. Another thread count, machine or micro-batch size changes results by rounding.
  */
+
 import { type InferenceSession, Tensor } from 'onnxruntime-node';
+import { newRunAdvice } from '../../../protocol/new-run.ts';
 import { type PlannerWeights, tensorSpecs } from '../../planner/architecture.ts';
 import {
   type OptimizerOptions,
@@ -223,7 +225,7 @@ export class OnnxEngine {
     const norm = globalNorm(this.gradients, ranges);
     if (!Number.isFinite(loss) || !Number.isFinite(norm)) {
       throw new TrainerError(
-        `the loss is ${loss} and the gradient norm ${norm} at step ${this.state.steps + 1}: the weights were left as they are. Go back to an earlier checkpoint with a lower learning rate`,
+        `the loss is ${loss} and the gradient norm ${norm} at step ${this.state.steps + 1}: the weights were left as they are. ${newRunAdvice('Lower the learning rate (usual are 1e-6 to 1e-4 for a trained planner, 1e-4 to 4e-3 for a small fresh one)')}`,
       );
     }
     adamWStep(this.weights.flat, this.gradients, this.state, ranges, norm, optimizer);
