@@ -38,6 +38,8 @@ export function runPresenter(
         view.tick(event.tick, story.beside(event.tick));
         return;
       }
+      // The command's own error says it, with what to do.
+      if (event.line.event.type === 'run-failed') return;
       const sentence = story.tell(event.line.event);
       if (event.line.event.type === 'run-resumed') replaying = false;
       if (sentence && !replaying) view.line(clock(event.line), sentence);

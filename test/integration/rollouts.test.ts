@@ -135,6 +135,16 @@ describe('how an episode ends', () => {
     ['loops', {}, { valid: true, reward: 0, end: 'turn-limit', turns: 5 }],
     ['loops-politely', {}, { valid: true, reward: 0.25, end: 'turn-limit', turns: 5 }],
     ['slow', limits({ seconds: 1, turns: 1000 }), { valid: true, reward: 0, end: 'time-limit' }],
+    [
+      'prints-without-end',
+      limits({ seconds: 2, idleSeconds: 1 }),
+      {
+        valid: false,
+        end: 'time-limit',
+        invalidReason:
+          'no planner call: the harness was still running at its time limit of 2 s and was ended (harness.limits.seconds), last words: xxx…',
+      },
+    ],
     ['success-then-crash', {}, { valid: true, reward: 1, end: 'crash', successTurn: 0 }],
     [
       'wrong-task',
@@ -292,6 +302,19 @@ describe('the run of many', () => {
     expect(readdirSync(join(folder, 'output'))).toHaveLength(3);
     expect(section.episodes).toEqual([]);
     await expect(play([job(suite)])).rejects.toThrow(says);
+  });
+
+  it('a launch() that gives nothing stops the run, and no command is blamed', async () => {
+    const hasty = await loadAdapter('./fixture.adapter.ts', fixtures, { timeoutSeconds: 3 });
+    try {
+      const run = play([job('launch-loops')], { adapter: hasty });
+      await expect(run).rejects.toThrow(
+        /^the harness cannot be started \(tried with 1 episode\): adapter .*fixture\.adapter\.ts, launch\(\): gave no result within 3 s and was stopped: it says how/,
+      );
+      await expect(run).rejects.not.toThrow(/check command/);
+    } finally {
+      await hasty.close();
+    }
   });
 
   it('one that cannot be started among others is only invalid', async () => {

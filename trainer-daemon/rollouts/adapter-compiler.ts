@@ -67,6 +67,10 @@ export function compileAdapter(
   };
 
   const place = (stack: string): string | undefined => {
+    // What the engine refuses to compile has its file and line above the error, and no column.
+    const [, refused, at] = /^(.+):(\d+)\n[\s\S]*\n(?:\w*Error)\b/.exec(stack) ?? [];
+    const entry = maps.get(refused ?? '')?.findEntry(Number(at) - 1, 0);
+    if (entry && 'originalLine' in entry) return `${relative(root, refused)}:${entry.originalLine + 1}`;
     for (const [, path, line, column] of stack.matchAll(/\(?([^()\s]+):(\d+):(\d+)\)?/g)) {
       const map = maps.get(path);
       if (!map) continue;
@@ -93,7 +97,8 @@ function findFile(base: string): string | undefined {
 }
 
 function transpile(path: string): { code: string; map: SourceMap } {
-  const result = ts.transpileModule(readFileSync(path, 'utf8'), {
+  const source = readFileSync(path, 'utf8');
+  const result = ts.transpileModule(source, {
     // The extensions .mts and .mjs would make TypeScript keep `import` statements.
     fileName: path.replace(/\.mts$/, '.ts').replace(/\.mjs$/, '.js'),
     reportDiagnostics: true,
@@ -112,8 +117,27 @@ function transpile(path: string): { code: string; map: SourceMap } {
     const place = at ? `:${at.line + 1}:${at.character + 1}` : '';
     throw new Error(`${path}${place}: ${ts.flattenDiagnosticMessageText(problem.messageText, ' ')}`);
   }
+  const waits = topLevelAwait(source, path);
+  if (waits !== undefined)
+    throw new Error(
+      `${path}:${waits}: an adapter may not wait at its top level: move the await into launch(), outcome(), tasks() or states(), which may be async`,
+    );
   const map = new SourceMap(JSON.parse(result.sourceMapText ?? '{}'));
   return { code: result.outputText.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'), map };
+}
+
+/** `line:column` of an await outside of functions, which a module compiled to a function cannot have. */
+function topLevelAwait(text: string, path: string): string | undefined {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022);
+  const find = (node: ts.Node): ts.Node | undefined => {
+    if (ts.isFunctionLike(node) || ts.isClassStaticBlockDeclaration(node)) return undefined;
+    if (ts.isAwaitExpression(node) || (ts.isForOfStatement(node) && node.awaitModifier)) return node;
+    return ts.forEachChild(node, find);
+  };
+  const found = find(source);
+  if (!found) return undefined;
+  const at = source.getLineAndCharacterOfPosition(found.getStart(source));
+  return `${at.line + 1}:${at.character + 1}`;
 }
 
 /** `import.meta` has no place in the function that a module is compiled to; an object of the same content stands in. */

@@ -7,6 +7,12 @@ import { childEnvironment } from './child-environment.ts';
 import { TextTail } from './tail.ts';
 
 const MEMORY_MEGABYTES = 512;
+/** What a call that took too long probably does that it should not. */
+const SLOW: Partial<Record<AdapterCall['method'], string>> = {
+  load: ': does the file loop, or wait for something, at its top level?',
+  launch: ': it says how to start the harness and neither runs it nor waits for it; does it loop?',
+  outcome: ': it reads what the harness left behind; does it loop?',
+};
 
 export class AdapterProcess {
   private child: ChildProcess | undefined;
@@ -75,7 +81,7 @@ export class AdapterProcess {
         reject(new AdapterError(this.file, whereIs(call), problem));
       };
       const timer = setTimeout(
-        () => fail(`gave no result within ${this.timeoutSeconds} s and was stopped`),
+        () => fail(`gave no result within ${this.timeoutSeconds} s and was stopped${SLOW[call.method] ?? ''}`),
         this.timeoutSeconds * 1000,
       );
       // `close` and not `exit`: what the process said last is complete then.

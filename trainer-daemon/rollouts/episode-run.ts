@@ -17,6 +17,7 @@ import {
   writeLog,
 } from './episode-files.ts';
 import { HarnessProcess, type ProcessEnd } from './harness-process.ts';
+import { lastWords } from './last-words.ts';
 import { type Ending, type EpisodeFacts, judgeEpisode } from './verdict.ts';
 import { EpisodeWatch, type WatchEnd } from './watch.ts';
 import type { HarnessWorker, WorkerPool } from './worker-pool.ts';
@@ -24,11 +25,17 @@ import type { HarnessWorker, WorkerPool } from './worker-pool.ts';
 /** How long a harness may take to end by itself once a limit has been told to it. */
 const GRACE_SECONDS = 5;
 
+export interface LaunchProblem {
+  from: 'launch()' | 'command';
+  /** A whole sentence part, naming the adapter's file when it comes from launch(). */
+  problem: string;
+}
+
 export interface EpisodeResult {
   /** Undefined when the episode was cancelled. */
   record: EpisodeRecord | undefined;
-  /** Why the harness could not even be started. */
-  launchProblem: string | undefined;
+  /** Why the harness could not even be started: what launch() did wrong, or the command that it gave. */
+  launchProblem: LaunchProblem | undefined;
   /** It ended by a crash before its first call. */
   stillborn: boolean;
 }
@@ -75,7 +82,7 @@ export async function runEpisode(
       const facts = factsOf(job, options, episode, 'adapter-error', error.message, { ok: false, problem: '' });
       return {
         record: recordOf(job, id, options, episode, startedAt, started, facts, null),
-        launchProblem: error.message,
+        launchProblem: { from: 'launch()', problem: error.message },
         stillborn: false,
       };
     }
@@ -98,13 +105,14 @@ export async function runEpisode(
     await writeEpisodeFile(request, endFile);
     const { outcome, trajectory } = await outcomeOf(options, request, endFile);
     if (signal.aborted) return { record: undefined, launchProblem: undefined, stillborn: false };
-    const facts = factsOf(job, options, episode, ending, describeEnd(end), outcome);
+    const facts = factsOf(job, options, episode, ending, describeEnd(end, options.limits), outcome);
     const record = recordOf(job, id, options, episode, startedAt, started, facts, trajectory);
     // A harness that meets a full disk leaves nothing to judge; such an episode is played again, not recorded.
     if (!record.valid) await checkWritable(outputDir, "an episode's files");
+    const { launchError } = end.process;
     return {
       record,
-      launchProblem: end.process.launchError ?? undefined,
+      launchProblem: launchError === null ? undefined : { from: 'command', problem: launchError },
       stillborn: ending === 'crash' && episode.calls.length === 0,
     };
   } finally {
@@ -232,19 +240,16 @@ async function outcomeOf(
   }
 }
 
-function describeEnd(end: HarnessEnd): string {
-  const { process } = end;
+function describeEnd(end: HarnessEnd, limits: RolloutOptions['limits']): string {
+  const { process, ending } = end;
   if (process.launchError !== null) return process.launchError;
-  const words = lastLine(end.stderrTail) ?? lastLine(end.stdoutTail);
-  const how = process.signal ?? `exit code ${process.exitCode}`;
+  const words = lastWords(end.stderrTail) ?? lastWords(end.stdoutTail);
+  const ended: Partial<Record<HarnessEnd['ending'], string>> = {
+    'time-limit': `the harness was still running at its time limit of ${limits.seconds} s and was ended (harness.limits.seconds)`,
+    'turn-limit': `the harness was ended at its turn limit of ${limits.turns} (harness.limits.turns)`,
+  };
+  const how = ended[ending] ?? process.signal ?? `exit code ${process.exitCode}`;
   return `${how}${words === undefined ? '' : `, last words: ${words}`}`;
-}
-
-/** The last line that names an error, else the last line. */
-function lastLine(text: string): string | undefined {
-  const lines = text.trimEnd().split('\n').slice(-60);
-  const line = lines.findLast((each) => /^\s*(\w*Error|\w*Exception|error|fatal)\b.*:/i.test(each)) ?? lines.at(-1);
-  return line?.trim() ? line.trim().slice(-300) : undefined;
 }
 
 function factsOf(

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import type { RolloutOptions, RunEpisodes } from './contract.ts';
-import { type EpisodeResult, runEpisode } from './episode-run.ts';
+import { type EpisodeResult, type LaunchProblem, runEpisode } from './episode-run.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /** After this many failures in a row to start the harness at all, the run stops. */
@@ -32,7 +32,7 @@ class EpisodeRun {
   private failure: unknown;
   private announcing: Promise<void> = Promise.resolve();
   /** Episodes whose harness could not be started; their records wait until it is clear that others can. */
-  private unlaunched: { index: number; record: EpisodeRecord }[] = [];
+  private unlaunched: { index: number; record: EpisodeRecord; launchProblem: LaunchProblem }[] = [];
   private launched = false;
   private stillborn = 0;
 
@@ -79,7 +79,7 @@ class EpisodeRun {
   private async take(index: number, { record, launchProblem, stillborn }: EpisodeResult): Promise<void> {
     if (!record) return;
     if (launchProblem !== undefined && !this.launched) {
-      this.unlaunched.push({ index, record });
+      this.unlaunched.push({ index, record, launchProblem });
       if (this.unlaunched.length >= LAUNCH_FAILURES) throw this.launchError(launchProblem);
       return;
     }
@@ -98,16 +98,16 @@ class EpisodeRun {
   private async settleUnlaunched(): Promise<void> {
     if (this.unlaunched.length === 0 || this.failure !== undefined || this.cancel.signal.aborted) return;
     if (!this.launched) {
-      this.failure = this.launchError(this.unlaunched[0].record.invalidReason ?? '');
+      this.failure = this.launchError(this.unlaunched[0].launchProblem);
       return;
     }
     for (const { index, record } of this.unlaunched.splice(0)) await this.write(index, record);
   }
 
-  private launchError(problem: string): HarnessError {
-    return new HarnessError(
-      `the harness cannot be started (tried with ${this.unlaunched.length} episodes): ${problem}; check command and cwd in launch() of ${this.options.adapter.file}`,
-    );
+  private launchError({ from, problem }: LaunchProblem): HarnessError {
+    const check = from === 'command' ? `; check command and cwd in launch() of ${this.options.adapter.file}` : '';
+    const tried = this.unlaunched.length === 1 ? '1 episode' : `${this.unlaunched.length} episodes`;
+    return new HarnessError(`the harness cannot be started (tried with ${tried}): ${problem}${check}`);
   }
 
   private async write(index: number, record: EpisodeRecord): Promise<void> {

@@ -14,7 +14,7 @@ export interface EpisodeFacts {
   init: number;
   attempt: number;
   ending: Ending;
-  /** For a crash: exit code or signal and the last words. For adapter-error: what launch() did. */
+  /** How the harness ended (exit code, signal or limit) and its last words. For adapter-error: what launch() did. */
   detail: string;
   calls: readonly RecordedCall[];
   lostCalls: number;

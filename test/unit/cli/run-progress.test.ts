@@ -78,7 +78,7 @@ describe('plain lines', () => {
       'reinforcement learning begins',
       'invalid episode e1: crash',
       'round 1: 384 episodes collected, 2 invalid',
-      'the run failed: the disk is full',
+      // Why it failed is the command's own error, told once.
     ]);
   });
 

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-async function load(text: string, extension = 'ts', timeoutSeconds = 20): Promise<LoadedAdapter> {
+async function load(text: string, extension = 'ts', timeoutSeconds = 120): Promise<LoadedAdapter> {
   const name = `a${count++}.${extension}`;
   writeFileSync(join(folder, name), text);
   const adapter = await loadAdapter(`./${name}`, folder, { timeoutSeconds });
@@ -67,14 +67,35 @@ describe('loading an adapter', () => {
     ['an endless loop', 'for (;;);', /gave no result within 2 s/],
   ])('says what is wrong: %s', async (_, text, says) => {
     // Only the one that never ends need reach its limit; a busy machine must not cut the others short.
-    const loading = load(text, 'ts', text.startsWith('for') ? 2 : 20);
+    const loading = load(text, 'ts', text.startsWith('for') ? 2 : 120);
     await expect(loading).rejects.toThrow(says);
     await expect(loading).rejects.toThrow(AdapterError);
     await expect(loading).rejects.toThrow(/^adapter .*a\d+\.ts/);
   });
 
+  it.each<[string, string, RegExp]>([
+    ['a syntax error', 'export default {\n  name: "x",\n  launch( };\n', /a\d+\.mjs:3:\d+: /],
+    ['a name declared twice', 'export const y = 1;\n\nlet x = 1;\nlet x = 2;\n', /'x' has already.*\(a\d+\.mjs:4\)/],
+    [
+      'a top-level await',
+      'export const x = 1;\nconst y = await x;\n',
+      /a\d+\.mjs:2:11: .*may not wait at its top level/,
+    ],
+    ['a top-level for await', 'export {};\nfor await (const x of []);\n', /a\d+\.mjs:2:1: .*may not wait at its top/],
+  ])('names the line in plain JavaScript: %s', async (_, text, says) => {
+    await expect(load(text, 'mjs')).rejects.toThrow(says);
+  });
+
+  it('an await within functions is none at the top level', async () => {
+    const adapter = await load(
+      'const later = async () => { await 1; };\nlater();\nexport default { name: "js", launch: async () => ({ command: await "x" }), outcome() {} };',
+      'mjs',
+    );
+    expect(await adapter.launch(request)).toEqual({ command: 'x' });
+  });
+
   it('stops one that takes too much memory', async () => {
-    const loading = load('const a: unknown[] = []; for (;;) a.push(new Array(1e7).fill(a.length + 0.5));', 'ts', 20);
+    const loading = load('const a: unknown[] = []; for (;;) a.push(new Array(1e7).fill(a.length + 0.5));', 'ts');
     await expect(loading).rejects.toThrow('it used more than 512 MB');
   });
 

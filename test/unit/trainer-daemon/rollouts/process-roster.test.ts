@@ -12,7 +12,10 @@ describe.skipIf(process.platform !== 'linux')('the roster of harness processes',
   it('ends those that are still there, and nobody who has their number by now', async () => {
     const file = join(folder, 'roster');
     const start = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true });
-    const [orphan, other] = [start(), start()];
+    const orphan = start();
+    // What tells processes apart is the time of their start, in ticks of the kernel's clock.
+    await new Promise((resume) => setTimeout(resume, 100));
+    const other = start();
     const roster = new ProcessRoster(file);
     roster.add(orphan.pid as number);
     const [noted] = readFileSync(file, 'utf8').split('\n');
