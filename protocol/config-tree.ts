@@ -61,7 +61,7 @@ class TreeReader {
   convert(node: unknown, enclosing: Span): Converted {
     const at = span(node) ?? enclosing;
     if (isAlias(node)) return this.#alias(node.source, at);
-    if (!isMap(node) && !isSeq(node)) return { value: isScalar(node) ? this.#scalar(node) : null, size: 1 };
+    if (!isMap(node) && !isSeq(node)) return { value: isScalar(node) ? this.#scalar(node, at) : null, size: 1 };
     if (node.anchor) this.#anchors.set(node.anchor, node);
     this.#open.add(node);
     const converted = isMap(node) ? this.#mapping(node.items, at) : this.#sequence(node.items, at);
@@ -70,12 +70,21 @@ class TreeReader {
     return converted;
   }
 
-  #scalar(node: { anchor?: string; value: unknown } & Node): unknown {
+  #scalar(node: { anchor?: string; value: unknown } & Node, at: Span): unknown {
+    const value = this.#plain(node.value, at);
     if (node.anchor) {
       this.#anchors.set(node.anchor, node);
-      this.#done.set(node, { value: node.value, size: 1 });
+      this.#done.set(node, { value, size: 1 });
     }
-    return typeof node.value === 'symbol' ? node.value.description : node.value;
+    return value;
+  }
+
+  /** Tags make objects of texts (`!!binary`, `!!timestamp`); a config is made of texts, numbers and truth values. */
+  #plain(value: unknown, at: Span): unknown {
+    if (typeof value === 'symbol') return value.description;
+    if (typeof value !== 'object' || value === null) return value;
+    const what = value instanceof Uint8Array ? 'binary data' : value instanceof Date ? 'a time stamp' : 'such a value';
+    return this.#fail('wrong-value', `${what} has no place in a config; remove the tag before it`, at).value;
   }
 
   #alias(name: string, at: Span): Converted {
@@ -126,7 +135,7 @@ class TreeReader {
         this.#fail('yaml-syntax', key && !isScalar(key) ? 'a key must be a plain name' : 'a key is missing here', at);
         continue;
       }
-      this.#scalar(key as typeof key & { anchor?: string });
+      this.#scalar(key as typeof key & { anchor?: string }, at);
       const name = String(key.value);
       const earlier = places.get(name);
       if (earlier?.key) {

@@ -95,7 +95,6 @@ export function explain(issue: Issue, value: unknown): string {
 /** A value as the sentence quotes it: short, on one line. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
-  if (value instanceof Uint8Array) return 'binary data';
   if (value !== null && typeof value === 'object') return 'a mapping';
   if (typeof value === 'string') {
     if (looksSecret(value)) return 'a secret';

@@ -407,10 +407,16 @@ describe('hostile text', () => {
     expect(findings[100].message).toBe('there are 99,900 further problems from here on');
   });
 
-  it('binary data is named as that', () => {
-    expect(readConfigText('version: 1\nname: !!binary aGk=\n').findings.map((f) => f.message)).toContain(
-      '"name" is binary data; it must be text',
-    );
+  it.each([
+    ['name: !!binary aGVsbG8=', '2:16', 'binary data'],
+    ['name: demo\nteacher: !!binary aGVsbG8=', '3:19', 'binary data'],
+    ['name: demo\nsplits: { training: [1, !!binary aGVsbG8=] }', '3:34', 'binary data'],
+    ['name: demo\nsplits: !!timestamp 2001-01-01', '3:21', 'a time stamp'],
+    ['name: demo\nteacher: &a !!binary aGVsbG8=\nsft: *a', '3:22', 'binary data'],
+  ])('what a tag makes of %j is told once', (lines, place, what) => {
+    expect(brief(`version: 1\n${lines}\nharness: { adapter: tabletop-skills, suites: [tabletop_goal] }\n`)).toEqual([
+      `${place}: error: ${what} has no place in a config; remove the tag before it [wrong-value]`,
+    ]);
   });
 
   it('one problem more than are shown is one problem', () => {
