@@ -45,7 +45,7 @@ export class HarnessProcess {
   constructor(spec: ProcessSpec, folder: string, withheld: readonly string[], roster?: ProcessRoster) {
     this.child = spawn(spec.command, spec.args ?? [], {
       cwd: resolve(folder, spec.cwd ?? '.'),
-      env: childEnvironment(spec.env, withheld),
+      env: { ...childEnvironment(spec.env, withheld), ...roster?.mark },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
       windowsHide: true,

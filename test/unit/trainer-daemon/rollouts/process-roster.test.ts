@@ -3,7 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { LoadedAdapter } from '../../../../trainer-daemon/rollouts/contract.ts';
+import { HarnessProcess } from '../../../../trainer-daemon/rollouts/harness-process.ts';
 import { ProcessRoster } from '../../../../trainer-daemon/rollouts/process-roster.ts';
+import { startScriptedTeacher } from '../../../../trainer-daemon/rollouts/scripted-teacher.ts';
+import { processIdentity } from '../../../../trainer-daemon/store/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'roster ü-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -30,6 +34,39 @@ describe.skipIf(process.platform !== 'linux')('the roster of harness processes',
     other.kill('SIGKILL');
     expect(existsSync(file)).toBe(false);
     expect(await new ProcessRoster(file).endOrphans()).toBe(0);
+  });
+
+  it('ends what left the group of its harness', async () => {
+    const file = join(folder, 'detached');
+    const program =
+      "const c = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' }); c.unref(); console.log(c.pid)";
+    const spec = { command: process.execPath, args: ['-e', program] };
+    const harness = new HarnessProcess(spec, folder, [], new ProcessRoster(file));
+    await harness.ended;
+    const pid = Number(harness.stdout.toString());
+    expect(processIdentity(pid)).toBeDefined();
+    expect(await new ProcessRoster(join(folder, 'of another run')).endOrphans()).toBe(0);
+    expect(processIdentity(pid)).toBeDefined();
+    expect(await new ProcessRoster(file).endOrphans()).toBe(1);
+    expect(processIdentity(pid)).toBeUndefined();
+  });
+
+  it('ends a scripted teacher that does not watch its input', async () => {
+    const file = join(folder, 'teacher');
+    const program =
+      "setInterval(() => {}, 1000); console.log(JSON.stringify({ url: 'http://127.0.0.1:9/v1', model: 'm' }))";
+    const adapter = {
+      file: 'a.adapter.ts',
+      workspace: folder,
+      withheld: [],
+      scriptedTeacher: async () => ({ command: process.execPath, args: ['-e', program] }),
+    } as unknown as LoadedAdapter;
+    const teacher = await startScriptedTeacher(adapter, new ProcessRoster(file));
+    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+    // What the next life of a killed run does.
+    expect(await new ProcessRoster(file).endOrphans()).toBe(1);
+    expect(processIdentity(pid)).toBeUndefined();
+    await teacher.close();
   });
 
   it('notes nothing of a process that is gone', () => {
