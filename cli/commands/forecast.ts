@@ -1,7 +1,9 @@
 /** What `train --dry-run` prints. */
+import { statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Stage } from '../../protocol/journal.ts';
 import type { RunForecast } from '../../trainer-daemon/training/contract.ts';
-import { bytes, plural, whole } from '../output/format.ts';
+import { approximate, bytes, plural } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { wrap } from '../output/wrap.ts';
@@ -10,14 +12,19 @@ import { wrap } from '../output/wrap.ts';
 export function showForecast(
   terminal: Terminal,
   forecast: RunForecast,
-  options: { json?: boolean; stages?: Stage[] },
+  options: { json?: boolean; stages?: Stage[]; run?: string },
 ): void {
   const rows = forecast.rows.filter((row) => !options.stages || (options.stages as string[]).includes(row.stage));
+  const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
+  const warnings = diskWarning(
+    sum((row) => row.diskBytes),
+    resolve(options.run ?? 'runs'),
+  );
+  for (const warning of warnings) terminal.err(`${terminal.paintErr.yellow('warning')}: ${warning}`);
   if (options.json) {
-    terminal.out(JSON.stringify({ ...forecast, rows }, null, 2));
+    terminal.out(JSON.stringify({ ...forecast, rows, warnings }, null, 2));
     return;
   }
-  const sum = (pick: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + pick(row), 0);
   terminal.out(
     wrap(`${plural(forecast.tasks, 'task')} of ${forecast.suites.join(', ')}; nothing is written.`, terminal.columns),
   );
@@ -35,21 +42,39 @@ export function showForecast(
       [
         ...rows.map((row) => [
           row.stage,
-          whole(row.episodes),
-          whole(row.calls),
-          whole(row.optimizerSteps),
+          approximate(row.episodes),
+          approximate(row.calls),
+          approximate(row.optimizerSteps),
           bytes(row.diskBytes),
           row.note,
         ]),
         [
           'all',
-          whole(sum((row) => row.episodes)),
-          whole(sum((row) => row.calls)),
-          whole(sum((row) => row.optimizerSteps)),
+          approximate(sum((row) => row.episodes)),
+          approximate(sum((row) => row.calls)),
+          approximate(sum((row) => row.optimizerSteps)),
           bytes(sum((row) => row.diskBytes)),
           '',
         ],
       ],
     ),
   );
+}
+
+/** A sentence when a run needs more than is free where it would lie. */
+function diskWarning(needed: number, directory: string): string[] {
+  for (let place = directory; ; place = dirname(place)) {
+    try {
+      const { bavail, bsize } = statfsSync(place);
+      const free = bavail * bsize;
+      return needed > free
+        ? [
+            `the run needs about ${bytes(needed)} of disk, and ${bytes(free)} are free at ${place}; name another place with --run`,
+          ]
+        : [];
+    } catch {
+      // The folder is not there yet, or its file system does not tell.
+      if (dirname(place) === place) return [];
+    }
+  }
 }

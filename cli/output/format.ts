@@ -1,6 +1,7 @@
 /** Numbers as people read them. */
+import { approximate } from '../../protocol/counting.ts';
 
-export { plural } from '../../protocol/counting.ts';
+export { approximate, plural } from '../../protocol/counting.ts';
 
 /** `850 ms`, `42 s`, `3 min 05 s`, `2 h 07 min`, `3 d 4 h` */
 export function duration(seconds: number): string {
@@ -18,7 +19,8 @@ export function duration(seconds: number): string {
 
 /** `0 B`, `512 B`, `1.5 KB`, `23 MB` in powers of 1000. */
 export function bytes(count: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB', 'EB'];
+  if (count >= 1e21) return `${approximate(count / 1e18)} EB`;
   let value = count;
   let unit = 0;
   while (value >= 999.5 && unit < units.length - 1) {

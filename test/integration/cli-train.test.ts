@@ -56,7 +56,7 @@ describe('train', () => {
     const stopped = await first.end('SIGINT');
     expect(stopped.code).toBe(130);
     expect(stopped.err).toContain('stopping after the running episodes');
-    expect(stopped.err).toContain(`cli.mjs train --resume '${join(folder, 'my run')}'`);
+    expect(stopped.err).toContain(` train --resume '${join(folder, 'my run')}'`);
     const before = episodesIn('my run');
     expect(before.length).toBeLessThan(8);
     expect(before.every((episode) => episode.valid)).toBe(true);

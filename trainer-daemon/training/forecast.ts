@@ -1,14 +1,14 @@
 /** What a config will do, before anything is written (`train --dry-run`). */
 import { resolve } from 'node:path';
 import { defaultPlannerInit, type TrainingConfig } from '../../protocol/config.ts';
-import { plural } from '../../protocol/counting.ts';
+import { approximate, plural } from '../../protocol/counting.ts';
 import type { Stage } from '../../protocol/journal.ts';
-import { evaluationStates } from '../evaluation/jobs.ts';
 import { type Architecture, parameterCount } from '../planner/architecture.ts';
 import { architectureOf } from '../planner/initialise.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { keyVariables, loadAdapter } from '../rollouts/index.ts';
 import type { ForecastRow, RunForecast } from './contract.ts';
+import { checkRunSize, plannedEpisodes } from './run-size.ts';
 import { ALL_STAGES, checkStages } from './stages.ts';
 import { listingOf, selectTasks } from './tasks.ts';
 
@@ -35,6 +35,7 @@ export async function planRun(
   } finally {
     await adapter.close();
   }
+  checkRunSize(config, tasks.length, stages);
   const checkpointBytes = 4 * parameterCount(await plannerArchitecture(config, configFolder));
   const { limits } = config.harness;
   const row = (
@@ -52,39 +53,36 @@ export async function planRun(
     note,
   });
 
-  const teacherEpisodes = tasks.length * config.teacher.episodesPerTask;
-  const validation = tasks.length * evaluationStates(config, 'validation').length * config.evaluation.episodesPerState;
-  const held = tasks.length * evaluationStates(config, 'evaluation').length * config.evaluation.episodesPerState;
+  const planned = plannedEpisodes(config, tasks.length);
   const rollouts = config.rl.groupsPerRound * config.rl.attemptsPerGroup;
   const samples = rollouts * Math.min(config.rl.maxResponsesPerEpisode, limits.turns);
-  const validations = Math.ceil(config.rl.rounds / config.rl.validateEvery);
   return {
     tasks: tasks.length,
     suites: config.harness.suites,
     rows: [
       row(
         'teacher',
-        teacherEpisodes,
+        planned.teacher,
         0,
         0,
-        `${config.teacher.episodesPerTask} of each of ${plural(tasks.length, 'task')}`,
+        `${approximate(config.teacher.episodesPerTask)} of each of ${plural(tasks.length, 'task')}`,
       ),
       row(
         'sft',
-        validation * config.sft.checkpoints,
+        planned.sft,
         config.sft.epochs *
-          Math.max(1, Math.round((teacherEpisodes * Math.min(TYPICAL_CALLS, limits.turns)) / config.sft.batch)),
+          Math.max(1, Math.round((planned.teacher * Math.min(TYPICAL_CALLS, limits.turns)) / config.sft.batch)),
         checkpointBytes * (config.sft.checkpoints + 2),
         `steps for about ${TYPICAL_CALLS} targets an episode; ${plural(config.sft.checkpoints, 'checkpoint')} validated`,
       ),
       row(
         'rl',
-        config.rl.rounds * rollouts + validations * validation,
+        planned.rl,
         config.rl.rounds * config.rl.passes * Math.ceil(samples / config.rl.batch),
         checkpointBytes * (config.rl.rounds + 2),
-        `${plural(config.rl.rounds, 'round')} of ${config.rl.groupsPerRound} x ${config.rl.attemptsPerGroup} episodes; steps at most`,
+        `${approximate(config.rl.rounds)} ${config.rl.rounds === 1 ? 'round' : 'rounds'} of ${approximate(config.rl.groupsPerRound)} x ${approximate(config.rl.attemptsPerGroup)} episodes; steps at most`,
       ),
-      row('evaluate', 3 * held, 0, 0, 'base, SFT and RL planner on the same states'),
+      row('evaluate', planned.evaluate, 0, 0, 'base, SFT and RL planner on the same states'),
     ],
   };
 }

@@ -27,6 +27,7 @@ import { requestNotices } from './request-notices.ts';
 import { resumeCommand } from './resume-command.ts';
 import { runRlStage } from './rl-stage.ts';
 import { RunContext, Stopped } from './run-context.ts';
+import { checkRunSize } from './run-size.ts';
 import { runSftStage } from './sft-stage.ts';
 import { ALL_STAGES, checkStages } from './stages.ts';
 import { listingOf, selectTasks } from './tasks.ts';
@@ -170,7 +171,9 @@ async function begin(options: TrainOptions): Promise<Opened> {
     config.planner.checkpoint === undefined ? [] : await checkPlanner(resolve(configFolder, config.planner.checkpoint));
   const adapter = await loadAdapter(config.harness.adapter, configFolder, { withheld: keyVariables(config) });
   try {
-    selectTasks(config, await listingOf(adapter));
+    const tasks = selectTasks(config, await listingOf(adapter));
+    const rl = { ...config.rl, rounds: options.rounds ?? config.rl.rounds };
+    checkRunSize({ ...config, rl }, tasks.length, stages);
     if (stages.includes('teacher')) checkTeacher(config, adapter);
     const stamp = new Date()
       .toISOString()

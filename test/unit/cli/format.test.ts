@@ -28,7 +28,8 @@ describe('numbers as people read them', () => {
     [999_999, '1.0 MB'],
     [23_400_000, '23 MB'],
     [5e15, '5.0 PB'],
-    [5e18, '5000 PB'],
+    [5e18, '5.0 EB'],
+    [5e24, '5,000,000 EB'],
   ])('%d bytes', (count, text) => {
     expect(bytes(count)).toBe(text);
   });

@@ -129,6 +129,23 @@ describe('train', () => {
     expect(JSON.parse(terminal.output.join('\n')).rows.map((row: { stage: string }) => row.stage)).toEqual(['rl']);
   });
 
+  it('warns of a forecast beyond the disk, in a table without broken words', async () => {
+    const note = 'steps for about 10 targets an episode; 10 checkpoints validated';
+    const huge = { stage: 'sft', episodes: 8e15, calls: 8e17, optimizerSteps: 8e15, diskBytes: 1.5e24, note };
+    const large: TrainingRoom = { ...room, planRun: async () => ({ tasks: 10, suites: ['s'], rows: [huge] }) };
+    expect(await command([file(), '--dry-run'], large)).toBe(0);
+    expect(terminal.errors[0]).toMatch(
+      /^warning: the run needs about 1,500,000 EB of disk, and .* are free at .*--run$/,
+    );
+    const lines = terminal.output.join('\n').split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    const words = lines.join(' ').split(/[^a-z]+/);
+    for (const word of note.match(/[a-z]+/g) ?? []) expect(words).toContain(word);
+    terminal.output.length = 0;
+    await command([file(), '--dry-run', '--json'], large);
+    expect(JSON.parse(terminal.output.join('\n')).warnings).toHaveLength(1);
+  });
+
   it('gives 2 when a run could not begin and 1 when it failed', async () => {
     const fail = async () => {
       throw new Error('no such suite');
