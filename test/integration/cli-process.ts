@@ -8,10 +8,13 @@ export interface Ended {
   err: string;
 }
 
+/** The tests may run through npx; the command line under test is called as a file. */
+const AS_A_FILE = { npm_command: '' };
+
 /** Runs a command to its end. */
 export function cli(folder: string, words: string[], env: Record<string, string> = {}): Promise<Ended> {
   return new Promise((done) => {
-    const options = { cwd: folder, maxBuffer: 1e8, env: { ...process.env, ...env } };
+    const options = { cwd: folder, maxBuffer: 1e8, env: { ...process.env, ...AS_A_FILE, ...env } };
     execFile(process.execPath, [bundlePath('cli'), ...words], options, (error, out, err) => {
       done({ code: error ? Number(error.code ?? -1) : 0, out, err });
     });
@@ -37,7 +40,7 @@ export function startCli(folder: string, words: string[], env: Record<string, st
   // A group of its own, as a shell makes one for every command.
   const child = spawn(process.execPath, [bundlePath('cli'), ...words], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...AS_A_FILE, ...env },
     detached: true,
   });
   let out = '';
