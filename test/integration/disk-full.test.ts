@@ -71,7 +71,7 @@ describe.skipIf(!mounted)('a disk that fills up', () => {
       expect(message).toMatch(
         new RegExp(`^${run}\\S*: could not .*: the disk is full: .*\\(ENOSPC; [0-9,]+ bytes are free\\); then: `),
       );
-      expect(message.endsWith(`cli.mjs train --resume '${run}'`)).toBe(true);
+      expect(message.endsWith(` train --resume '${run}'`)).toBe(true);
       expect(message).not.toContain('\n');
       // Asked to go on too early it says the same, with the exit code of a run that failed or could not begin.
       if (left === 0) {
