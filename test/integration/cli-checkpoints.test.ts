@@ -10,7 +10,7 @@ import { cli, startCli } from './cli-process.ts';
 const CONFIG = `version: 1
 name: given
 planner: { checkpoint: ./planner }
-harness: { adapter: tabletop-skills, suites: [tabletop_object_swap], tasks: { tabletop_object_swap: 0-1 } }
+harness: { adapter: tabletop-skills, suites: [tabletop_object_swap], tasks: { tabletop_object_swap: 0-1 }, limits: { responseTokens: 64 } }
 `;
 let folder: string;
 beforeAll(async () => {
@@ -198,7 +198,7 @@ describe('an address that cannot be listened on', () => {
   });
   afterAll(() => new Promise((done) => taken?.close(done)));
 
-  const proxy = ['proxy', '--upstream', 'http://127.0.0.1:9', '--model', 'm', '--record', 'recorded'];
+  const proxy = ['proxy', '--upstream', 'http://127.0.0.1:9', '--upstream-kind', 'vllm', '--model', 'm', '--record', 'recorded'];
   it.each<[string, string[]]>([
     ['serve', ['serve', 'sound']],
     ['proxy', proxy],

@@ -292,7 +292,7 @@ describe('paths that are no config files', () => {
     symlinkSync('loop.yaml', join(folder, 'loop.yaml'));
   });
   it.each([
-    ['configs', 'configs:1:1: error: this is a folder; name a config file in it'],
+    ['configs', 'configs:1:1: error: this is a folder; name a file in it'],
     ['pipe.yaml', 'pipe.yaml:1:1: error: this is not a regular file'],
     ['/dev/zero', '/dev/zero:1:1: error: this is not a regular file'],
     ['huge.yaml', 'huge.yaml:1:1: error: the file has 100,000,000 bytes; a training config is text of at most'],
