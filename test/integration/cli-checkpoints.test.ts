@@ -198,7 +198,17 @@ describe('an address that cannot be listened on', () => {
   });
   afterAll(() => new Promise((done) => taken?.close(done)));
 
-  const proxy = ['proxy', '--upstream', 'http://127.0.0.1:9', '--upstream-kind', 'vllm', '--model', 'm', '--record', 'recorded'];
+  const proxy = [
+    'proxy',
+    '--upstream',
+    'http://127.0.0.1:9',
+    '--upstream-kind',
+    'vllm',
+    '--model',
+    'm',
+    '--record',
+    'recorded',
+  ];
   it.each<[string, string[]]>([
     ['serve', ['serve', 'sound']],
     ['proxy', proxy],
