@@ -6,27 +6,16 @@ import { randomFillSync } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ResolvedCall, RunInfo } from '../protocol/records.ts';
+import type { ResolvedCall } from '../protocol/records.ts';
 import { isDamaged, openRecording } from '../recordings/index.ts';
 import { createRun } from '../trainer-daemon/store/index.ts';
+import { benchRun } from './run-info.ts';
 import type { BenchTable } from './table.ts';
 
 const TURNS = [10, 50, 100];
 const IMAGE_BYTES = 100_000;
 const PROMPT_TOKENS_A_TURN = 300;
 const RESPONSE_TOKENS = 120;
-
-const info: RunInfo = {
-  version: 1,
-  id: '00000000',
-  name: 'bench',
-  createdAt: new Date().toISOString(),
-  config: {},
-  configFolder: '/',
-  software: {},
-  adapterSha256: null,
-  workspaceCommit: null,
-};
 
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => (i * 7919) % 1024);
 
@@ -80,7 +69,7 @@ export default async function storage(): Promise<BenchTable[]> {
   const times: BenchTable['rows'] = [];
   try {
     const directory = join(folder, 'run');
-    const run = await createRun(directory, info);
+    const run = await createRun(directory, benchRun);
     const section = run.section('teacher');
     const history: ResolvedCall['request']['messages'] = [];
     const prompt: number[] = [];

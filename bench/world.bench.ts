@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseTaskId } from '../protocol/ids.ts';
 import { seedOf } from '../protocol/random.ts';
-import type { RunInfo } from '../protocol/records.ts';
+
 import { isDamaged, openRecording } from '../recordings/index.ts';
 import { packageRoot } from '../trainer-daemon/bundles.ts';
 import { type RecordingProxy, startProxy } from '../trainer-daemon/proxy/index.ts';
@@ -19,6 +19,7 @@ import {
 } from '../trainer-daemon/rollouts/index.ts';
 import { createRun } from '../trainer-daemon/store/index.ts';
 import { median, ratios, spread } from './measure.ts';
+import { benchRun } from './run-info.ts';
 import { childSeconds, ownSeconds } from './sides/children.ts';
 import type { BareEpisode, BareReply } from './sides/physics.side.ts';
 import { Side } from './sides/side.ts';
@@ -29,18 +30,6 @@ const ROUNDS = 3;
 const CONCURRENCY = [1, 2];
 const SECONDS = 60;
 const SUITES = ['tabletop_spatial_swap', 'tabletop_object_task', 'tabletop_goal_swap', 'tabletop_long_swap'];
-
-const info: RunInfo = {
-  version: 1,
-  id: '00000000',
-  name: 'bench',
-  createdAt: new Date().toISOString(),
-  config: {},
-  configFolder: '/',
-  software: {},
-  adapterSha256: null,
-  workspaceCommit: null,
-};
 
 interface WholeRun {
   seconds: number;
@@ -128,7 +117,7 @@ async function playWhole(
   concurrency: number,
   round: number,
 ): Promise<WholeRun> {
-  const run = await createRun(directory, info);
+  const run = await createRun(directory, benchRun);
   const teacher = await startScriptedTeacher(adapter);
   const before = { own: ownSeconds(), children: childSeconds() };
   const started = performance.now();
@@ -136,7 +125,7 @@ async function playWhole(
     adapter,
     jobs: Array.from({ length: EPISODES }, (_, i) => ({
       key: {
-        run: info.id,
+        run: benchRun.id,
         role: 'teacher',
         round: 0,
         task: `${SUITES[i % SUITES.length]}/${Math.floor(i / SUITES.length)}`,

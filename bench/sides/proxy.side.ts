@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createUpstream, startProxy } from '../../trainer-daemon/proxy/index.ts';
 import { createRun } from '../../trainer-daemon/store/index.ts';
+import { benchRun } from '../run-info.ts';
 
 export type ProxyRole =
   | { role: 'upstream' }
@@ -111,17 +112,7 @@ async function serve(listener: http.RequestListener): Promise<ProxyReady> {
 async function recording(upstream: string) {
   const directory = mkdtempSync(join(tmpdir(), 'proxy-bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
-  const run = await createRun(join(directory, 'run'), {
-    version: 1,
-    id: '0badcafe',
-    name: 'bench',
-    createdAt: '2026-01-01T00:00:00.000Z',
-    config: {},
-    configFolder: '/',
-    software: {},
-    adapterSha256: null,
-    workspaceCommit: null,
-  });
+  const run = await createRun(join(directory, 'run'), benchRun);
   const proxy = await startProxy();
   let number = 0;
   const open = (speed: string) =>

@@ -2,6 +2,7 @@
  * What the language server's services give to the thin LSP handlers and to the command line. Places count from 0,
  * columns in UTF-16 units, as the Language Server Protocol has them. Nothing here touches files or a connection.
  */
+import type { Outcome } from '../../protocol/adapter.ts';
 import type { Finding as FileFinding } from '../../protocol/finding.ts';
 
 /** Zero-based line and UTF-16 column. */
@@ -66,16 +67,7 @@ export interface AdapterCheckOutput {
   directory: string;
   /** Whether the folder says what was asked; without it task, init and attempt cannot be compared. */
   known: boolean;
-  outcome: {
-    task: string;
-    init: number;
-    attempt: number;
-    reward: number;
-    valid: boolean;
-    successTurn?: number;
-    invalidReason?: string;
-    trajectory?: string;
-  } | null;
+  outcome: Outcome | null;
   /** Why there is no outcome, or what is wrong with it. */
   problem: string | null;
   remark: string | null;

@@ -1,6 +1,7 @@
 /** What a config will do, before anything is written (`train --dry-run`). */
 import { resolve } from 'node:path';
 import { defaultPlannerInit, type TrainingConfig } from '../../protocol/config.ts';
+import { CALL_BYTES, EPISODE_BYTES, TYPICAL_CALLS } from '../../protocol/config-arithmetic.ts';
 import { approximate, plural } from '../../protocol/counting.ts';
 import type { Stage } from '../../protocol/journal.ts';
 import { type Architecture, parameterCount } from '../planner/architecture.ts';
@@ -11,15 +12,6 @@ import type { ForecastRow, RunForecast } from './contract.ts';
 import { checkRunSize, plannedEpisodes } from './run-size.ts';
 import { ALL_STAGES, checkStages } from './stages.ts';
 import { listingOf, selectTasks } from './tasks.ts';
-
-/**
- * Rough bytes of one recorded call (ids, log-probs, new messages) and of one episode's output (trajectory, log):
- * means over runs of the embedded world. Images come on top.
- */
-const CALL_BYTES = 4_000;
-const EPISODE_BYTES = 25_000;
-/** Calls of a typical episode, where only the limit is known. */
-const TYPICAL_CALLS = 10;
 
 /** @throws TrainingError or AdapterError when a stage finds nothing to build on, or the adapter, a suite or the checkpoint does not exist. */
 export async function planRun(
