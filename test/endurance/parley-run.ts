@@ -20,7 +20,7 @@ export const parleyConfig: WrittenConfig = {
   serving: { deterministic: true },
   teacher: { episodesPerTask: 4 },
   sft: { learningRate: 3e-3, batch: 4, warmupSteps: 1, epochs: 2, checkpoints: 3 },
-  rl: { rounds: 2, groupsPerRound: 4, attemptsPerGroup: 3, learningRate: 1e-3, batch: 8, validateEvery: 1 },
+  rl: { rounds: 2, groupsPerRound: 4, attemptsPerGroup: 4, learningRate: 1e-3, batch: 8, validateEvery: 1 },
   evaluation: { states: [1, 2], selectionStates: [45, 46], sampling: { topP: 1, topK: -1, presencePenalty: 0 } },
 };
 
