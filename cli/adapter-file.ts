@@ -1,8 +1,5 @@
 /** Findings about an adapter's text, as an editor shows them; nothing of it is run. */
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { toFileFinding } from '../language-server/service/contract.ts';
-import { LARGEST_CONFIG } from '../protocol/config-syntax.ts';
 import type { Finding } from '../protocol/finding.ts';
 import { readTextFile } from './config-file.ts';
 
@@ -17,17 +14,6 @@ export async function adapterFileFindings(file: string): Promise<{ readable: boo
   if ('problem' in read) return { readable: false, findings: [read.problem] };
   // The TypeScript parser takes a moment to load; who checks configs does not wait for it.
   const { adapterFindings } = await import('../language-server/service/adapters/index.ts');
-  const found = adapterFindings(read.text, {
-    fileName: file,
-    syntaxErrors: true,
-    read(specifier) {
-      try {
-        const target = resolve(dirname(resolve(file)), specifier);
-        return statSync(target).size > LARGEST_CONFIG ? undefined : readFileSync(target, 'utf8');
-      } catch {
-        return undefined;
-      }
-    },
-  });
+  const found = adapterFindings(read.text, { fileName: file, syntaxErrors: true });
   return { readable: true, findings: found.map((finding) => toFileFinding(finding, file)) };
 }

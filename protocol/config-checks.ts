@@ -94,9 +94,10 @@ export function crossFieldProblems(config: TrainingConfig, written: Record<strin
         part: 'key',
         message: `"${suite}" is not among harness.suites (${suites.join(', ')})${near ? `; did you mean "${near}"?` : '; list it there, or remove its tasks'}`,
         rests: ['harness.suites'],
-        fix: near
-          ? { title: `Change to ${near}`, safe: false, rename: ['harness', 'tasks', suite], to: near }
-          : { title: 'Remove its tasks', safe: false, remove: ['harness', 'tasks', suite] },
+        fix:
+          near && !Object.hasOwn(tasks, near)
+            ? { title: `Change to ${near}`, safe: false, rename: ['harness', 'tasks', suite], to: near }
+            : { title: 'Remove its tasks', safe: false, remove: ['harness', 'tasks', suite] },
       });
     }
     // What is misspelt or has a wrong value has been told already.
@@ -235,6 +236,10 @@ function checkWhatRuns(config: TrainingConfig, add: Add): void {
           safe: false,
           set: ['serving', 'upstream'],
           value: 'embedded',
+          without: [
+            ['serving', 'url'],
+            ['serving', 'model'],
+          ],
         },
       },
     );
@@ -257,7 +262,15 @@ function checkWhatRuns(config: TrainingConfig, add: Add): void {
       'not-in-this-version',
       'trainer.engine',
       `the engine ${trainer.engine} is not in this version: use onnx (device: cpu, cuda or webgpu), which trains planners that fit one machine`,
-      { fix: { title: 'Use the engine onnx', safe: false, set: ['trainer', 'engine'], value: 'onnx' } },
+      {
+        fix: {
+          title: 'Use the engine onnx',
+          safe: false,
+          set: ['trainer', 'engine'],
+          value: 'onnx',
+          without: [['trainer', 'url']],
+        },
+      },
     );
   else if (trainer.url !== null)
     add('error', 'unused-url', 'trainer.url', 'the onnx engine has no url; remove it', {

@@ -2,8 +2,11 @@
 import type { Path } from './config-tree.ts';
 
 /** `safe` ones keep the meaning of everything else. */
-export type ConfigFix = { title: string; safe: boolean } & (
-  | { set: Path; value: string | number | boolean | null }
+export type ConfigFix = {
+  title: string;
+  safe: boolean;
+} /** `without`: keys that mean nothing beside the new value, taken away where they are written. */ & (
+  | { set: Path; value: string | number | boolean | null; without?: Path[] }
   | { remove: Path }
   | { rename: Path; to: string }
   /** Text at offsets of the file. */

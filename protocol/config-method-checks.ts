@@ -37,7 +37,10 @@ export function checkProbabilities(config: TrainingConfig, written: Record<strin
       `clip.dual (${clip.dual}) lies inside the clipping range (1 + high = ${Number((1 + clip.high).toPrecision(12))}); the paper takes 3`,
       {
         rests: ['rl.clip.high'],
-        fix: { title: 'Set clip.dual to 3', safe: false, set: ['rl', 'clip', 'dual'], value: 3 },
+        fix:
+          clip.high < 2
+            ? { title: 'Set clip.dual to 3', safe: false, set: ['rl', 'clip', 'dual'], value: 3 }
+            : undefined,
       },
     );
   const { responseTokens } = config.harness.limits;
@@ -126,12 +129,15 @@ function hostOf(url: string): string {
   }
 }
 
+/** This machine only: 127.0.0.0/8, also written as IPv6 (`::ffff:127.0.0.1`), and ::1 in any of its forms. */
 function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  const plain = bare.includes(':') ? hostOf(`http://[${bare}]`) : bare.toLowerCase();
   return (
-    host === 'localhost' ||
-    host === '::1' ||
-    host === '[::1]' ||
-    /^127(\.\d+){3}$/.test(host) ||
-    host.endsWith('.localhost')
+    plain === 'localhost' ||
+    plain.endsWith('.localhost') ||
+    plain === '[::1]' ||
+    /^127(\.\d+){3}$/.test(plain) ||
+    /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(plain)
   );
 }

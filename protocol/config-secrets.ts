@@ -16,6 +16,13 @@ const TOKENS: [RegExp, string][] = [
   [/\bhttps?:\/\/[^\s/:@"']{1,64}:([^\s/@"']{3,128})@/g, 'a password in a URL'],
 ];
 
+/** A URL with a query, and what a parameter of one is called whose value opens something. */
+const QUERY = /\bhttps?:\/\/[^\s"'?]{1,512}\?([^\s"'#]{1,2048})/g;
+const KEY_PARAMETER =
+  /(?<=^|[&;])(?:[\w.-]*[_-])?(?:api[_-]?key|access[_-]?key|subscription[_-]?key|auth|token|secret|password|passwd|pwd)=([^&;,}\]]{8,})/gi;
+/** Names that stand before other things, too: only what looks drawn by chance counts. */
+const PERHAPS_KEY = /(?<=^|[&;])(?:key|code|sig|signature)=(?=[^&;,}\]]*\d)([^&;,}\]]{16,})/gi;
+
 export interface Secret {
   start: number;
   end: number;
@@ -25,14 +32,29 @@ export interface Secret {
 /** At most ten; comments count, too. */
 export function secretsIn(text: string): Secret[] {
   const found: Secret[] = [];
+  const add = (start: number, value: string, kind: string) => {
+    const end = start + value.length;
+    // A well-known token in a URL is one secret.
+    if (!isPlaceholder(value) && !found.some((other) => other.start < end && start < other.end))
+      found.push({ start, end, kind });
+    return found.length < 10;
+  };
   for (const [pattern, kind] of TOKENS)
-    for (const match of text.matchAll(pattern)) {
-      if (isPlaceholder(match[1] ?? match[0])) continue;
-      const at = match[1] === undefined ? 0 : match[0].lastIndexOf(match[1]);
-      found.push({ start: match.index + at, end: match.index + at + (match[1] ?? match[0]).length, kind });
-      if (found.length >= 10) return found;
-    }
+    for (const [whole, part, { length }, index] of matches(pattern, text))
+      if (!add(index + length, part ?? whole, kind)) return found;
+  for (const [url, query, , index] of matches(QUERY, text))
+    for (const pattern of [KEY_PARAMETER, PERHAPS_KEY])
+      for (const [, value, { length }, at] of matches(pattern, query ?? ''))
+        if (!add(index + url.length - (query ?? '').length + at + length, value ?? '', 'a key in a URL')) return found;
   return found;
+}
+
+/** Each match with its first group, what stands before that group, and its place. */
+function* matches(pattern: RegExp, text: string): Generator<[string, string | undefined, string, number]> {
+  for (const match of text.matchAll(pattern)) {
+    const before = match[1] === undefined ? '' : match[0].slice(0, match[0].lastIndexOf(match[1]));
+    yield [match[0], match[1], before, match.index];
+  }
 }
 
 /** Whether a value is the text of a well-known kind of secret; such a value is not repeated in messages. */

@@ -123,6 +123,8 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
     }
     for (const error of document?.errors ?? []) {
       if (json && problems.length > 0) break; // JSON's own sentence says it better
+      // The parser goes on after a mistake, and stumbles over the same place again.
+      if (problems.some((told) => told.code === 'yaml-syntax' && told.start === error.pos[0])) continue;
       const sentence = SENTENCES[error.code]?.(error, source) ?? lowerFirst(error.message);
       const opening = error.code === 'MISSING_CHAR' ? quoteThatEndsAt(document as Document, error.pos[0]) : undefined;
       add('error', 'yaml-syntax', sentence, ...(opening ?? error.pos));

@@ -272,7 +272,11 @@ function unknownKey(name: string, parent: Path, siblings: unknown): Told {
     return {
       code: 'old-key',
       message: `"${name}" is called "${present}" in version 1${Object.hasOwn(taken, present) ? ', and that is given, too' : ''}`,
-      fix: renamed(present, true),
+      // Of two old names for one key nobody but the writer knows which counts.
+      fix: renamed(
+        present,
+        !Object.keys(taken).some((other) => other !== name && presentName(other, parent) === present),
+      ),
     };
   const known = knownKeys(parent);
   const near = nearest(name, known);

@@ -1,12 +1,17 @@
 /** `validate FILE...`: the findings an editor would underline, as lines or as one JSON document. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Command, Option } from 'commander';
+import { findingPage } from '../../language-server/service/contract.ts';
+import { packageRoot } from '../../trainer-daemon/bundles.ts';
 import { adapterFileFindings, isAdapterFile } from '../adapter-file.ts';
 import { type ConfigFile, readConfigFile, shippedListing } from '../config-file.ts';
 import { checkpointFindings, harnessFindings } from '../config-references.ts';
 import { EXIT } from '../exit.ts';
 import { countFindings, findingLine, hasErrors } from '../output/findings.ts';
 import { plural } from '../output/format.ts';
-import { sarifLog } from '../output/sarif.ts';
+import { type FindingPage, sarifLog } from '../output/sarif.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 interface ValidateArguments {
@@ -35,7 +40,7 @@ export function validateCommand(terminal: Terminal, version: string): Command {
         hasErrors(findings) || (options.strict === true && findings.some((finding) => finding.severity === 'warning'));
       terminal.exitCode = checked.some((file) => !file.readable) ? EXIT.usage : failed ? EXIT.failed : EXIT.done;
       if (options.format === 'sarif') {
-        terminal.out(JSON.stringify(sarifLog(findings, version, process.cwd()), null, 2));
+        terminal.out(JSON.stringify(sarifLog(findings, version, process.cwd(), pageOf), null, 2));
         return;
       }
       if (options.json || options.format === 'json') {
@@ -51,6 +56,16 @@ export function validateCommand(terminal: Terminal, version: string): Command {
       const summary = `${plural(files.length, 'file')} checked: ${countFindings(findings)}`;
       terminal.out(failed ? terminal.paint.red(summary) : terminal.paint.green(summary));
     });
+}
+
+/** The page of a code in the package this command is part of. */
+function pageOf(code: string): FindingPage | undefined {
+  const file = join(packageRoot(), findingPage(code));
+  try {
+    return { text: readFileSync(file, 'utf8'), href: pathToFileURL(file).href };
+  } catch {
+    return undefined; // A package without its docs still prints its findings.
+  }
 }
 
 type Examined = Pick<ConfigFile, 'file' | 'readable' | 'findings'>;

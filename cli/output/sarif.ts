@@ -1,12 +1,25 @@
 /** Findings as SARIF 2.1.0, which code hosts show beside the changes of a pull request. */
 import { relative, resolve } from 'node:path';
-import { CONFIG_FINDINGS } from '../../language-server/service/configs/catalogue.ts';
 import type { Finding } from '../../protocol/finding.ts';
 
 const LEVELS = { error: 'error', warning: 'warning', hint: 'note' } as const;
 
-/** @param folder paths are written relative to it. */
-export function sarifLog(findings: readonly Finding[], version: string, folder: string): Record<string, unknown> {
+/** The page that explains a code: Markdown, and where it lies. */
+export interface FindingPage {
+  text: string;
+  href: string;
+}
+
+/**
+ * @param folder paths are written relative to it.
+ * @param pageOf the page of a code; a rule gets its description and its help from there.
+ */
+export function sarifLog(
+  findings: readonly Finding[],
+  version: string,
+  folder: string,
+  pageOf: (code: string) => FindingPage | undefined,
+): Record<string, unknown> {
   const codes = [...new Set(findings.map((finding) => finding.code))].sort();
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -17,7 +30,7 @@ export function sarifLog(findings: readonly Finding[], version: string, folder: 
           driver: {
             name: 'agentic-robo-rl',
             semanticVersion: version,
-            rules: codes.map((id) => ({ id, shortDescription: { text: CONFIG_FINDINGS[id] ?? id } })),
+            rules: codes.map((id) => ruleOf(id, pageOf(id))),
           },
         },
         columnKind: 'utf16CodeUnits',
@@ -43,6 +56,25 @@ export function sarifLog(findings: readonly Finding[], version: string, folder: 
       },
     ],
   };
+}
+
+/** `helpUri` is for viewers on this machine, `help` for code hosts, which show its Markdown. */
+function ruleOf(id: string, page: FindingPage | undefined): Record<string, unknown> {
+  if (!page) return { id, shortDescription: { text: id } };
+  return {
+    id,
+    shortDescription: { text: descriptionIn(page.text) ?? id },
+    helpUri: page.href,
+    help: { text: page.text, markdown: page.text },
+  };
+}
+
+/** The first paragraph of a page after its title and the line that says what it is about, on one line. */
+function descriptionIn(page: string): string | undefined {
+  return page
+    .split(/\n{2,}/)[2]
+    ?.replaceAll('\n', ' ')
+    .trim();
 }
 
 /** A relative reference; a file outside the folder gets an absolute one. */

@@ -1,12 +1,8 @@
 /** Services for adapters, loaded at the first adapter: the TypeScript parser they bring along takes a moment. */
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { AdapterOptions, AdapterService, Finding } from '../service/contract.ts';
 import type { CheckResults } from './check-results.ts';
 import { fileOf } from './workspace-files.ts';
-
-const LARGEST_IMPORT = 1024 * 1024;
 
 let loading: Promise<AdapterService> | undefined;
 
@@ -16,21 +12,12 @@ export function adapterService(): Promise<AdapterService> {
   return loading;
 }
 
-/** Files an adapter imports are read beside it; nothing of them is run. */
+/** What an adapter imports counts as unknown: nothing but the open text is looked at. */
 export function optionsFor(uri: string): AdapterOptions {
   const file = fileOf(uri);
   return {
     fileName: file ?? uri.slice(uri.lastIndexOf('/') + 1),
     syntaxErrors: false,
-    read(specifier) {
-      if (file === undefined || !specifier.startsWith('.')) return undefined;
-      try {
-        const target = resolve(dirname(file), specifier);
-        return statSync(target).size > LARGEST_IMPORT ? undefined : readFileSync(target, 'utf8');
-      } catch {
-        return undefined;
-      }
-    },
   };
 }
 

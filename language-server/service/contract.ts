@@ -84,11 +84,6 @@ export interface AdapterOptions {
   /** Decides the grammar (`.mjs`, `.js`: JavaScript; otherwise TypeScript). Default `adapter.ts`. */
   fileName?: string;
   /**
-   * Text of a file the adapter imports by a relative path (as written, for example `./parts.ts`), or undefined. No rule
-   * asks for one yet: what is imported counts as unknown, and nothing is said about it.
-   */
-  read?(specifier: string): string | undefined;
-  /**
    * Also give the grammar's errors as findings. For the command line: in an editor TypeScript's own server shows them.
    */
   syntaxErrors?: boolean;

@@ -1,8 +1,18 @@
 /** The built command line on real files: findings, exit codes, and nothing written beside them. */
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundlePath, packageRoot } from '../../trainer-daemon/bundles.ts';
 import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
@@ -70,6 +80,14 @@ describe('validate --format sarif', () => {
       ['unknown-key', 'error'],
       ['dual-clip-low', 'note'],
     ]);
+    const adapter = write('sarif.adapter.mjs', ADAPTER.replace('reward: 0', 'reward: Math.random()'));
+    const rules = JSON.parse((await cli('validate', '--format', 'sarif', name, adapter)).out).runs[0].tool.driver.rules;
+    expect(rules.map((rule: { id: string }) => rule.id)).toContain('outcome-not-deterministic');
+    for (const { id, shortDescription, helpUri, help } of rules) {
+      const page = readFileSync(fileURLToPath(helpUri), 'utf8');
+      expect([page.split('\n')[0], help.markdown]).toEqual([`# ${id}`, page]);
+      expect(shortDescription.text).toMatch(/^[^#].*\.$/);
+    }
     expect((await cli('validate', '--format', 'sarif', write('sound.yaml', SOUND))).code).toBe(0);
   });
 });

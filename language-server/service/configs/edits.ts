@@ -1,6 +1,7 @@
 /** Turns the changes that mend a problem into edits of the text; none where the text is not plain enough for it. */
 import { isCollection, isMap, isScalar, type Node } from 'yaml';
 import type { ConfigFix } from '../../../protocol/config-fix.ts';
+import type { Path } from '../../../protocol/config-tree.ts';
 import type { TextEdit } from '../contract.ts';
 import type { ConfigText } from './config-text.ts';
 import { type Entry, entriesOf, entryAt } from './tree.ts';
@@ -9,8 +10,26 @@ type Change = { start: number; end: number; text: string };
 
 /** @returns undefined where the place cannot be changed by itself: behind an alias, or as the only key of a section. */
 export function editsOf(fix: ConfigFix, config: ConfigText): TextEdit[] | undefined {
-  const change = changeOf(fix, config);
-  return change && [{ range: config.range(change.start, change.end), newText: change.text }];
+  const changes = 'set' in fix && fix.without ? setAlone(fix.without, fix, config) : [changeOf(fix, config)];
+  const edits = changes.map(
+    (change) => change && { range: config.range(change.start, change.end), newText: change.text },
+  );
+  return edits.every((edit) => edit !== undefined) ? edits : undefined;
+}
+
+/** A value set, and other keys taken away. */
+function setAlone(without: readonly Path[], fix: ConfigFix, config: ConfigText): (Change | undefined)[] {
+  const root = config.reading.document?.contents;
+  const entries = without.map((path) => entryAt(root, path)).filter((entry) => entry !== undefined);
+  const removals = entries.map((entry) => removal(entry, config.text, entries));
+  // Neighbours on one line are taken away by one edit.
+  const merged: Change[] = [];
+  for (const change of removals.filter((one) => one !== undefined).sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last && change.start <= last.end) last.end = Math.max(last.end, change.end);
+    else merged.push(change);
+  }
+  return [changeOf(fix, config), ...(removals.includes(undefined) ? [undefined] : merged)];
 }
 
 function changeOf(fix: ConfigFix, config: ConfigText): Change | undefined {
@@ -53,17 +72,20 @@ function insertion(line: string, root: unknown, config: ConfigText): Change | un
   return { start: at + 1, end: at + 1, text: ` ${pair}${root.items.length > 0 ? ',' : ''}` };
 }
 
-/** Takes an entry away with its line (block style) or its comma (flow style). */
-function removal(entry: Entry, text: string): Change | undefined {
+/** Takes an entry away with its line (block style) or its comma (flow style). @param going what is taken away with it. */
+function removal(entry: Entry, text: string, going: readonly Entry[] = [entry]): Change | undefined {
   const siblings = entriesOf(entry.parent, []);
   const at = siblings.findIndex((other) => other.index === entry.index);
   const span = spanOf(entry);
   if (siblings.length < 2 || at < 0 || !span || text.slice(...span).includes('&')) return undefined;
   if (isCollection(entry.parent) && entry.parent.flow) {
+    const stays = (other: Entry) => !going.some((one) => one.parent === entry.parent && one.index === other.index);
     const next = siblings[at + 1] && spanOf(siblings[at + 1]);
-    const before = siblings[at - 1] && spanOf(siblings[at - 1]);
-    if (next) return { start: span[0], end: next[0], text: '' };
-    return before && { start: before[1], end: span[1], text: '' };
+    // The last ones that stay end the list: the comma before goes.
+    if (next && siblings.slice(at + 1).some(stays)) return { start: span[0], end: next[0], text: '' };
+    const before = siblings.slice(0, at).findLast(stays);
+    const end = before && spanOf(before);
+    return end && { start: end[1], end: span[1], text: '' };
   }
   const start = text.lastIndexOf('\n', span[0] - 1) + 1;
   if (!/^[ ]*(?:- *)?$/.test(text.slice(start, span[0]))) return undefined;

@@ -17,7 +17,12 @@ const finding = (code: string, severity: Finding['severity'], file: string): Fin
 interface Log {
   version: string;
   runs: {
-    tool: { driver: { name: string; rules: { id: string; shortDescription: { text: string } }[] } };
+    tool: {
+      driver: {
+        name: string;
+        rules: { id: string; shortDescription: { text: string }; helpUri?: string; help?: { markdown: string } }[];
+      };
+    };
     results: {
       ruleId: string;
       ruleIndex: number;
@@ -35,7 +40,11 @@ describe('the SARIF log', () => {
     finding('url-without-tls', 'warning', '../d.yaml'),
     finding('unknown-key', 'error', 'a b/ü.yaml'),
   ];
-  const log = sarifLog(findings, '1.2.3', '/work') as unknown as Log;
+  const page = (code: string) =>
+    code === 'url-without-tls'
+      ? undefined
+      : { text: `# ${code}\n\nAbout configs.\n\nWhat ${code}\nis.\n\n## Why\n\nSo.\n`, href: `file:///p/${code}.md` };
+  const log = sarifLog(findings, '1.2.3', '/work', page) as unknown as Log;
 
   it('has the required parts', () => {
     expect(log.version).toBe('2.1.0');
@@ -43,7 +52,17 @@ describe('the SARIF log', () => {
     const { driver } = log.runs[0].tool;
     expect(driver.name).toBe('agentic-robo-rl');
     expect(driver.rules.map((rule) => rule.id)).toEqual(['dual-clip-low', 'unknown-key', 'url-without-tls']);
-    for (const rule of driver.rules) expect(rule.shortDescription.text).toMatch(/\.$/);
+    expect(driver.rules.map((rule) => rule.shortDescription.text)).toEqual([
+      'What dual-clip-low is.',
+      'What unknown-key is.',
+      'url-without-tls',
+    ]);
+    expect(driver.rules.map((rule) => rule.helpUri)).toEqual([
+      'file:///p/dual-clip-low.md',
+      'file:///p/unknown-key.md',
+      undefined,
+    ]);
+    expect(driver.rules[0].help?.markdown).toContain('## Why');
     for (const [index, result] of log.runs[0].results.entries()) {
       expect(driver.rules[result.ruleIndex].id).toBe(result.ruleId);
       expect(result.message.text).toBe(findings[index].message);
@@ -64,7 +83,7 @@ describe('the SARIF log', () => {
   });
 
   it('has an empty list of results where nothing was found', () => {
-    const empty = sarifLog([], '1.2.3', '/work') as unknown as Log;
+    const empty = sarifLog([], '1.2.3', '/work', page) as unknown as Log;
     expect([empty.runs[0].results, empty.runs[0].tool.driver.rules]).toEqual([[], []]);
   });
 });

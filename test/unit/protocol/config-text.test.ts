@@ -363,6 +363,47 @@ describe('positions and sentences', () => {
     expect(brief(`\uFEFF${text.replaceAll('\n', '\r')}`)).toEqual(expected);
   });
 
+  it('finds a key in the query of a URL, and no key where none is', () => {
+    const found = (query: string) => {
+      const line = `teacher: { upstream: openai, model: m, url: "https://h.org/v1?${query}" }`;
+      return readConfigText(`${HEAD}${line}\n`)
+        .findings.filter(({ code }) => code === 'secret-in-config')
+        .map(({ column, endColumn }) => line.slice(column - 1, endColumn - 1));
+    };
+    expect(found('api_key=abcdef1234567890abcdef')).toEqual(['abcdef1234567890abcdef']);
+    expect(found('v=2&key=a8Ksd93kdkALs03kdk&x=1')).toEqual(['a8Ksd93kdkALs03kdk']);
+    expect(found('x-access-token=ksjdhfksjdhf')).toEqual(['ksjdhfksjdhf']);
+    expect(found('token=hf_abcdefghijklmnopqrstuv')).toEqual(['hf_abcdefghijklmnopqrstuv']);
+    for (const fine of [
+      'key=planner-of-the-left-arm',
+      'api_key=YOUR_KEY_HERE',
+      'tokens=4096000000',
+      'max_token=$TOKEN_HERE',
+    ])
+      expect(found(fine)).toEqual([]);
+  });
+
+  it.each([
+    ['localhost', true],
+    ['127.9.9.9', true],
+    ['::1', true],
+    ['0:0:0:0:0:0:0:1', true],
+    ['::ffff:127.0.0.1', true],
+    ['::ffff:10.0.0.1', false],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['127.0.0.1.example.org', false],
+  ])('listening on %s: only this machine: %s', (address, own) => {
+    const codes = readConfigText(`${HEAD}serving: { proxy: { listen: "${address}" } }\n`).findings.map((f) => f.code);
+    expect(codes).toEqual(own ? [] : ['proxy-not-loopback']);
+  });
+
+  it('tells one mistake once', () => {
+    expect(brief(`${HEAD}rl:\n  rounds: -1\n   batch: 4\n\ttab: 1\n`).filter((l) => l.startsWith('5:'))).toHaveLength(
+      1,
+    );
+  });
+
   it('tells several errors of a broken text at once', () => {
     expect(
       brief(`${HEAD}rl:\n  rounds: nine\n\tbatch: 3\nseed: -1\ntrainer: { engine: onyx }\n`).map((l) => l.slice(0, 5)),

@@ -187,6 +187,26 @@ describe('fixes', () => {
     ['rollout-sampling', `${HEAD}rl: { sampling: { topP: 0.9 } }\n`, `${HEAD}rl: { sampling: { topP: 1 } }\n`],
     ['unused-url', `${HEAD}serving:\n  url: "http://127.0.0.1"\n  model: m\n`, `${HEAD}serving:\n  model: m\n`],
     ['unused-url', `${HEAD}trainer: { device: cpu, url: "http://127.0.0.1" }\n`, `${HEAD}trainer: { device: cpu }\n`],
+    [
+      'not-in-this-version',
+      `${HEAD}serving: { url: "http://127.0.0.1", upstream: vllm, model: m }\n`,
+      `${HEAD}serving: { upstream: embedded }\n`,
+    ],
+    [
+      'not-in-this-version',
+      `${HEAD}serving: { upstream: vllm, url: "http://127.0.0.1", model: m }\n`,
+      `${HEAD}serving: { upstream: embedded }\n`,
+    ],
+    [
+      'not-in-this-version',
+      `${HEAD}serving:\n  upstream: vllm\n  url: "http://127.0.0.1"\n  model: m\n  deterministic: true\n`,
+      `${HEAD}serving:\n  upstream: embedded\n  deterministic: true\n`,
+    ],
+    [
+      'not-in-this-version',
+      `${HEAD}trainer: { url: "http://127.0.0.1", engine: tinker, device: auto }\n`,
+      `${HEAD}trainer: { engine: onnx, device: auto }\n`,
+    ],
     ['repeated-suite', HEAD.replace('kitchen', 'kitchen, kitchen'), HEAD],
     ['unknown-suite', HEAD.replace('kitchen', 'kitchn'), HEAD],
     ['unknown-adapter', HEAD.replace('skills', 'skils'), HEAD],
