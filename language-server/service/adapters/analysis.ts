@@ -8,6 +8,7 @@ import { contextValue, episodeValue, outputValue } from './contract-values.ts';
 import { Evaluator } from './evaluate.ts';
 import { type Located, locateAdapter } from './locate.ts';
 import { bindScopes } from './scopes.ts';
+import { isSound } from './soundness.ts';
 import { parseAdapter, type Syntax } from './syntax.ts';
 import type { Frame, Value } from './values.ts';
 
@@ -29,6 +30,8 @@ export interface Analysis {
   adapter: Located | undefined;
   launch: Part | undefined;
   outcome: Part | undefined;
+  /** No half-typed place spoils what the tree says of the adapter. */
+  sound: boolean;
   report(code: AdapterCode, at: ts.Node | Range, message: string, fix?: Fix): void;
 }
 
@@ -51,12 +54,18 @@ export function analyse(text: string, options: AdapterOptions, rules: readonly R
   const stopped = attempt(() => {
     const analysis = begin(syntax, options, report, started);
     for (const rule of rules) rule(analysis);
+    if (!analysis.sound) keep(findings, 'adapter-syntax');
   });
   if (stopped) {
     const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
     report('adapter-not-checked', range, `${stopped}; other findings may be lacking`);
   }
   return findings;
+}
+
+/** Drops the findings of all other codes. */
+function keep(findings: Finding[], code: AdapterCode): void {
+  findings.splice(0, findings.length, ...findings.filter((finding) => finding.code === code));
 }
 
 /** The parsed and bound file with its adapter. @throws OutOfBudget, RangeError */
@@ -66,7 +75,8 @@ export function begin(
   report: Analysis['report'] = () => {},
   started = performance.now(),
 ): Analysis {
-  const evaluator = new Evaluator(syntax, bindScopes(syntax.source), started + (options.budget ?? BUDGET));
+  const scopes = bindScopes(syntax.source);
+  const evaluator = new Evaluator(syntax, scopes, started + (options.budget ?? BUDGET));
   const adapter = locateAdapter(evaluator);
   const part = (name: string, args: (node: ts.Node) => Value[]): Part | undefined => {
     const fn = adapter?.object.properties.get(name)?.value().fn;
@@ -75,14 +85,10 @@ export function begin(
     if (!frame) return undefined;
     return { fn, frame, cases: casesOfFunction(evaluator, fn, frame), whole: !syntax.broken(fn.node) };
   };
-  return {
-    syntax,
-    evaluator,
-    adapter,
-    launch: part('launch', (node) => [episodeValue(node), contextValue(node)]),
-    outcome: part('outcome', (node) => [outputValue(node)]),
-    report,
-  };
+  const launch = part('launch', (node) => [episodeValue(node), contextValue(node)]);
+  const outcome = part('outcome', (node) => [outputValue(node)]);
+  const sound = isSound(syntax, scopes, adapter, [launch?.fn, outcome?.fn]);
+  return { syntax, evaluator, adapter, launch, outcome, sound, report };
 }
 
 /** Runs an analysis; says why it could not be finished, if so. Other errors are faults of ours and told as such. */

@@ -3,7 +3,7 @@ import ts from 'typescript6';
 import { sourceOfWord } from './contract-values.ts';
 import type { Evaluator } from './evaluate.ts';
 import { toNumber } from './operators.ts';
-import { either, FROM, type Frame, KIND, of, UNKNOWN, type Value, withFrom } from './values.ts';
+import { either, FROM, type Frame, KIND, leastOf, of, shuffled, UNKNOWN, type Value, withFrom } from './values.ts';
 
 const PREDICATES = new Set(['includes', 'startsWith', 'endsWith', 'has', 'test']);
 const TEXT_METHODS =
@@ -14,7 +14,10 @@ export function memberOf(base: Value, name: string): Value {
   // How many there are is no word of the planner's, unless they were chosen by it.
   if (name === 'length' || name === 'size') {
     if (base.kinds & KIND.any && (base.from & FROM.record) === 0) return UNKNOWN;
-    return of(KIND.number, base.kinds & KIND.array ? base.from : base.from & ~(FROM.planner | FROM.plannerError));
+    return of(KIND.number, base.kinds & KIND.array ? base.from : base.from & ~(FROM.planner | FROM.plannerError), {
+      literal: base.kinds === KIND.array && base.elements ? base.elements.length : undefined,
+      least: base.count ?? 0,
+    });
   }
   return UNKNOWN;
 }
@@ -96,6 +99,7 @@ function callList(
   frame: Frame,
 ): Value | undefined {
   const [callback] = node.arguments;
+  const args = () => evaluator.args(node, frame);
   const hints = evaluator.hints;
   evaluator.hints = [];
   /** What a callback gives for an element. */
@@ -135,7 +139,11 @@ function callList(
       case 'flatMap': {
         const mapped = applied(element(), of(KIND.number));
         const item = name === 'flatMap' ? evaluator.elementOf(mapped) : mapped;
-        return of(isList ? KIND.array : KIND.any, base.from, { element: withFrom(item, base.from), file: base.file });
+        return of(isList ? KIND.array : KIND.any, base.from, {
+          element: withFrom(item, base.from),
+          file: base.file,
+          count: name === 'map' ? base.count : undefined,
+        });
       }
       case 'reduce': {
         const start = node.arguments[1] && evaluator.value(node.arguments[1], frame);
@@ -159,14 +167,16 @@ function callList(
       case 'toSorted':
       case 'toReversed':
       case 'values':
-        return {
-          ...base,
-          elements: undefined,
-          element: base.elements ? base.elements.reduce(either, element()) : base.element,
-        };
+        return shuffled(base, name === 'slice' && node.arguments.length > 0 ? undefined : base.count);
       case 'concat': {
-        const others = evaluator.args(node, frame).map((each) => evaluator.elementOf(each));
-        return of(KIND.array, base.from, { element: others.reduce(either, element()) });
+        const others = args();
+        const from = others.reduce((all, each) => all | each.from, base.from);
+        const elements = others.map((each) => (each.kinds & KIND.array ? evaluator.elementOf(each) : each));
+        const count = others.reduce(
+          (sum, each) => sum + (each.kinds & KIND.array ? (each.count ?? 0) : 0),
+          base.count ?? 0,
+        );
+        return { ...shuffled(of(KIND.array, from, { ...base, from }), count, elements), node: undefined };
       }
       case 'flat':
         return of(KIND.array, base.from, { element: evaluator.elementOf(element()) });
@@ -222,12 +232,12 @@ export function callBuiltin(
     case 'Object.hasOwn':
       return of(KIND.boolean, from);
     case 'Object.keys':
-      return of(KIND.array, from, { element: of(KIND.string, first.from) });
+      return of(KIND.array, from, { element: of(KIND.string, first.from), count: first.object?.properties.size });
     case 'Object.values':
-      return of(KIND.array, from, { element: valuesOf(evaluator, first) });
+      return of(KIND.array, from, { element: valuesOf(evaluator, first), count: first.object?.properties.size });
     case 'Object.entries': {
       const pair = of(KIND.array, first.from, { elements: [of(KIND.string, first.from), valuesOf(evaluator, first)] });
-      return of(KIND.array, from, { element: pair });
+      return of(KIND.array, from, { element: pair, count: first.object?.properties.size });
     }
     case 'Object.freeze':
       return first;
@@ -274,7 +284,11 @@ export function callBuiltin(
     const empty = spread && node.arguments.length === 1 && whole?.elements === undefined;
     const doubt = args.find((each) => each.doubt)?.doubt ?? whole?.element?.doubt;
     const why = `it is ${name === 'Math.max' ? '-Infinity' : 'Infinity'} for an empty list`;
+    const leasts = args.map(leastOf);
+    const known = leasts.filter((each) => each !== undefined);
+    const sure = name === 'Math.max' ? known.length > 0 : known.length === leasts.length && !spread;
     return of(KIND.number, from | (whole?.from ?? 0), {
+      least: sure ? (name === 'Math.max' ? Math.max(...known) : Math.min(...known)) : undefined,
       doubt: doubt ?? (empty ? { what: 'infinite', node, why } : undefined),
     });
   }

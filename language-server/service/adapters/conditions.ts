@@ -106,6 +106,7 @@ function isLogical({ operatorToken: { kind } }: ts.BinaryExpression): boolean {
 
 /** A statement behind which the variable has been checked. */
 function isCheck(statement: ts.Statement, name: string): boolean {
+  if (ts.isLabeledStatement(statement)) return isCheck(statement.statement, name);
   if (ts.isIfStatement(statement)) {
     if (!mentions(statement.expression, name)) {
       return statement.elseStatement !== undefined && ts.isIfStatement(statement.elseStatement)

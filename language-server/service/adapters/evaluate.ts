@@ -76,7 +76,13 @@ export class Evaluator {
     if (ts.isElementAccessExpression(node)) return this.#element(node, frame);
     if (ts.isCallExpression(node)) return this.#call(node, frame);
     if (ts.isConditionalExpression(node)) {
-      const both = either(this.value(node.whenTrue, frame), this.value(node.whenFalse, frame));
+      // A branch chosen by looking at its own value is not 0 there, as in `n > 0 ? n : 1`.
+      const branch = (each: ts.Expression): Value => {
+        const value = this.value(each, frame);
+        const looked = value.literal === undefined && isGuarded(each, countedName(strip(each)), false);
+        return looked ? { ...value, nonZero: true } : value;
+      };
+      const both = either(branch(node.whenTrue), branch(node.whenFalse));
       return withFrom(both, this.value(node.condition, frame).from);
     }
     if (ts.isBinaryExpression(node)) return binary(this, node, frame);

@@ -64,10 +64,12 @@ export function arrayLiteral(evaluator: Evaluator, node: ts.ArrayLiteralExpressi
   let elements: Value[] | undefined = [];
   let from = 0;
   const all: Value[] = [];
+  let count = 0;
   for (const each of node.elements) {
     if (ts.isSpreadElement(each)) {
       const spread = evaluator.value(each.expression, frame);
       from |= spread.from;
+      count += spread.count ?? 0;
       if (spread.elements) {
         elements?.push(...spread.elements);
         all.push(...spread.elements);
@@ -79,11 +81,12 @@ export function arrayLiteral(evaluator: Evaluator, node: ts.ArrayLiteralExpressi
       const value = evaluator.value(each, frame);
       from |= value.from;
       elements?.push(value);
+      count++;
       all.push(value);
     }
   }
   const element = elements === undefined && all.length > 0 ? all.reduce(either) : undefined;
-  return of(KIND.array, from, { elements, element, node });
+  return of(KIND.array, from, { elements, element, count, node });
 }
 
 export function created(evaluator: Evaluator, node: ts.NewExpression, frame: Frame): Value {
@@ -93,7 +96,10 @@ export function created(evaluator: Evaluator, node: ts.NewExpression, frame: Fra
   if (name === 'global.Promise') return of(KIND.promise);
   if (name === 'global.RegExp') return of(KIND.object, from, { pattern: String(args[0]?.literal ?? '') });
   if (name === 'global.Set' || name === 'global.Map')
-    return of(KIND.object, from, { element: args[0] && evaluator.elementOf(args[0]) });
+    return of(KIND.object, from, {
+      element: args[0] && evaluator.elementOf(args[0]),
+      count: Math.min(1, args[0]?.count ?? 0),
+    });
   return of(KIND.object, from);
 }
 

@@ -2,8 +2,8 @@
 import ts from 'typescript6';
 import { conditionsOf } from './conditions.ts';
 import type { Evaluator } from './evaluate.ts';
-import { type Declaration, enclosingFunction } from './scopes.ts';
-import { either, FROM, type Frame, KIND, of, UNKNOWN, type Value, withFrom } from './values.ts';
+import { type Declaration, enclosingFunction, type Write } from './scopes.ts';
+import { either, FROM, type Frame, KIND, leastOf, of, shuffled, UNKNOWN, type Value, withFrom } from './values.ts';
 import { kindsOfType } from './written-types.ts';
 
 const PLANNERS = FROM.planner | FROM.plannerError;
@@ -70,7 +70,12 @@ function withWrites(evaluator: Evaluator, first: Value, declaration: Declaration
       const from = write.values.reduce((all, each) => all | evaluator.value(each, frame).from, 0) | why();
       const isCount = value.kinds === KIND.number;
       value = isCount
-        ? { ...withFrom(value, from), literal: undefined }
+        ? {
+            ...withFrom(value, from),
+            literal: undefined,
+            nonZero: undefined,
+            least: raised(evaluator, value, write, frame),
+          }
         : of(value.kinds & ~KIND.any ? value.kinds : KIND.any, value.from | from);
     } else if (write.kind === 'push' && value.kinds & KIND.array) {
       const pushed = write.values.map((each) =>
@@ -79,15 +84,34 @@ function withWrites(evaluator: Evaluator, first: Value, declaration: Declaration
       const from = pushed.reduce((all, each) => all | each.from, 0);
       value = {
         ...value,
-        elements: undefined,
-        element: pushed.reduce(either, value.element ?? pushed[0] ?? UNKNOWN),
+        ...shuffled(value, value.count, pushed),
         from: value.from | from,
       };
+    } else if (value.count !== undefined && write.kind !== 'escape') {
+      value = shuffled(value, takes(write) ? undefined : value.count);
     } else if (value.object) {
       value = { ...value, object: changed(evaluator, value.object, write.kind, write, frame) };
     }
   }
   return value;
+}
+
+/** What a number is at least that is counted up; nothing where it may be lowered. */
+function raised(evaluator: Evaluator, value: Value, write: Write, frame: Frame): number | undefined {
+  const step =
+    write.operator === ts.SyntaxKind.PlusPlusToken
+      ? 1
+      : write.operator === ts.SyntaxKind.PlusEqualsToken && write.values[0]
+        ? leastOf(evaluator.value(write.values[0], frame))
+        : undefined;
+  return step !== undefined && step >= 0 ? leastOf(value) : undefined;
+}
+
+/** Whether a list or set may hold less after a write. */
+function takes({ kind, node }: Write): boolean {
+  const method =
+    ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) ? node.expression.name.text : undefined;
+  return kind === 'property' || method === undefined || /^(pop|shift|splice|delete|clear)$/.test(method);
 }
 
 /** Where the conditions come from under which a write happens. */

@@ -3,7 +3,7 @@ import ts from 'typescript6';
 import { isGuarded } from './conditions.ts';
 import type { Evaluator } from './evaluate.ts';
 import { strip } from './scopes.ts';
-import { either, FROM, type Frame, KIND, of, type Value, withFrom } from './values.ts';
+import { either, FROM, type Frame, isNonZero, KIND, leastOf, of, type Value, withFrom } from './values.ts';
 import { countedName, shortened } from './wording.ts';
 
 const PLANNERS = FROM.planner | FROM.plannerError;
@@ -32,7 +32,7 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
     case ts.SyntaxKind.BarBarToken: {
       const kept = left.kinds & ~empty;
       if (kept === 0) return withFrom(right, from);
-      return { ...either({ ...left, kinds: kept, doubt: undefined, missing: undefined }, right), from };
+      return { ...either({ ...left, kinds: kept, nonZero: true, doubt: undefined, missing: undefined }, right), from };
     }
     case ts.SyntaxKind.QuestionQuestionToken: {
       const kept = left.kinds & ~empty;
@@ -48,7 +48,7 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
           ? `${left.literal}${right.literal}`
           : undefined;
       const file = `${left.literal ?? left.file ?? '*'}${right.literal ?? right.file ?? '*'}`;
-      return of(text ? KIND.string : KIND.any, from, { literal, file });
+      return of(text ? KIND.string : KIND.any, from, { literal, file, ...(text ? {} : bounds(kind, left, right)) });
     }
     case ts.SyntaxKind.MinusToken:
     case ts.SyntaxKind.AsteriskToken:
@@ -90,17 +90,31 @@ function arithmetic(evaluator: Evaluator, node: ts.BinaryExpression, left: Value
   const divides = [ts.SyntaxKind.SlashToken, ts.SyntaxKind.PercentToken].includes(node.operatorToken.kind);
   if (!doubt && divides && (right.literal === undefined || right.literal === 0)) {
     const divisor = strip(node.right);
-    // A config's limits and a count raised by a number are not zero.
-    const raised = /Math\.max\(|\|\||\+\s*\d/.test(divisor.getText());
     const counts =
       right.literal === 0 ||
       right.from & FROM.record ||
       /\.(length|size)$/.test(divisor.getText()) ||
       isCount(evaluator, divisor);
-    if (counts && !raised && !isGuarded(node, countedName(divisor), false))
+    if (counts && !isNonZero(right) && !isGuarded(node, countedName(divisor), false))
       doubt = { what: 'NaN', node, why: `${shortened(divisor.getText())} may be 0, and 0 / 0 is NaN` };
   }
-  return of(KIND.number, left.from | right.from, { doubt });
+  return of(KIND.number, left.from | right.from, { doubt, ...bounds(node.operatorToken.kind, left, right) });
+}
+
+/** What is known of a sum's or product's size. A count raised by a number is not zero. */
+function bounds(operator: ts.SyntaxKind, left: Value, right: Value): Partial<Value> {
+  const [one, other] = [leastOf(left), leastOf(right)];
+  switch (operator) {
+    case ts.SyntaxKind.PlusToken:
+      if (one !== undefined && other !== undefined) return { least: one + other };
+      return { nonZero: (one ?? 0) > 0 || (other ?? 0) > 0 || undefined };
+    case ts.SyntaxKind.AsteriskToken:
+      return {
+        nonZero: (isNonZero(left) && isNonZero(right)) || undefined,
+        least: (one ?? -1) >= 0 && (other ?? -1) >= 0 ? (one as number) * (other as number) : undefined,
+      };
+  }
+  return {};
 }
 
 /** A constant that is some list's length. */

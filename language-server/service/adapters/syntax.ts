@@ -12,11 +12,20 @@ const MOST_ERRORS = 100;
 /** Of them, those that can be read in two ways. */
 const MOST_DOUBTFUL = 6;
 
+/** Where something is lacking. */
+export interface Gap {
+  start: number;
+  end: number;
+  /** End of the token before: what should have followed it belongs to the same place. */
+  after: number;
+}
+
 export interface Syntax {
   text: string;
   source: ts.SourceFile;
-  /** `after` is the end of the token before an error: what should have followed it belongs to the same place. */
-  errors: { start: number; end: number; after: number; message: string }[];
+  errors: (Gap & { message: string })[];
+  /** Lines that parse only because the next one was taken for their end. */
+  unfinished: Gap[];
   /** Whether the grammar is broken somewhere within a node, so that what it lacks may only not be written yet. */
   broken(node: ts.Node): boolean;
   range(node: ts.Node): Range;
@@ -52,9 +61,9 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
     return refuse('the code is nested too deeply to be checked');
   }
   const diagnostics = (source as unknown as { parseDiagnostics: ts.DiagnosticWithLocation[] }).parseDiagnostics;
-  const errors = diagnostics.slice(0, MOST_ERRORS).map(({ start, length, messageText }) => ({
+  const errors = diagnostics.slice(0, MOST_ERRORS).map(({ start, length, messageText, code }) => ({
     start,
-    after: withoutTrivia(text, start),
+    after: code === COMMENT_OPEN ? 0 : withoutTrivia(text, start),
     end: start + length,
     message: ts.flattenDiagnosticMessageText(messageText, ' '),
   }));
@@ -62,6 +71,13 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
   const beyond = diagnostics.at(MOST_ERRORS);
   if (beyond)
     errors.push({ start: beyond.start, after: beyond.start, end: text.length, message: 'there are further errors' });
+  let unfinished: Gap[];
+  try {
+    unfinished = dangling(source, text);
+  } catch {
+    return refuse('the code is nested too deeply to be checked');
+  }
+  const gaps = [...errors, ...unfinished];
   const end = text.trimEnd().length;
   const last = source.statements.at(-1);
   // A statement that the text ends with, without its semicolon, may go on in the next keystroke.
@@ -71,13 +87,42 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
     text,
     source,
     errors,
+    unfinished,
     broken: (node) =>
-      errors.some((error) => error.after <= node.end && error.end >= node.pos) ||
-      (open !== undefined && within(node, open)),
+      gaps.some((gap) => gap.after <= node.end && gap.end >= node.pos) || (open !== undefined && within(node, open)),
     range: (node) => rangeOf(node.getStart(source), node.end),
     rangeOf,
     offset: ({ line, character }) => offsetOf(text, line, character),
   };
+}
+
+/** A comment that is not closed hides the rest of the text. */
+const COMMENT_OPEN = 1010;
+
+/**
+ * Lines that end in the middle of something, `o.` or `reward:`, and take the next line for the rest of it although that
+ * begins no deeper: no formatter writes so, a person on the way does.
+ */
+function dangling(source: ts.SourceFile, text: string): Gap[] {
+  const found: Gap[] = [];
+  const indent = (at: number) => /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))?.[0].length ?? 0;
+  const check = (end: number, next: ts.Node): void => {
+    const start = next.getStart(source);
+    if (end <= 0 || !text.slice(end, start).includes('\n') || indent(start) > indent(end)) return;
+    found.push({ start, end: start, after: end });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node)) check(node.name.pos, node.name);
+    else if (ts.isPropertyAssignment(node) || (ts.isVariableDeclaration(node) && node.initializer))
+      check(node.initializer?.pos ?? 0, node.initializer as ts.Node);
+    else if (ts.isExpressionStatement(node) && ts.isIdentifier(node.expression) && text[node.end - 1] !== ';')
+      found.push({ start: node.end, end: node.end, after: node.getStart(source) });
+    else if (ts.isNewExpression(node)) check(node.expression.pos, node.expression);
+    else if (ts.isLabeledStatement(node)) check(node.statement.pos, node.statement);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
 }
 
 function grammar(fileName = 'adapter.ts'): ts.ScriptKind {

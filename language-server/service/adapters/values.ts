@@ -69,6 +69,12 @@ export interface Value {
   kinds: number;
   from: number;
   literal?: string | number | boolean;
+  /** A number that is surely not below this. */
+  least?: number;
+  /** A number that is surely not 0. */
+  nonZero?: boolean;
+  /** An array, set or map that surely holds this many elements. */
+  count?: number;
   object?: ObjectShape;
   /** Elements known one by one. */
   elements?: readonly Value[];
@@ -112,6 +118,10 @@ export function either(a: Value, b: Value): Value {
   if (a === b) return a;
   const joined: Value = { kinds: a.kinds | b.kinds, from: a.from | b.from };
   if (a.literal !== undefined && a.literal === b.literal) joined.literal = a.literal;
+  const [one, other] = [leastOf(a), leastOf(b)];
+  if (one !== undefined && other !== undefined) joined.least = Math.min(one, other);
+  if (isNonZero(a) && isNonZero(b)) joined.nonZero = true;
+  if (a.count !== undefined && b.count !== undefined) joined.count = Math.min(a.count, b.count);
   joined.missing = a.missing ?? b.missing;
   joined.doubt = a.doubt ?? b.doubt;
   joined.written = a.written ?? b.written;
@@ -148,6 +158,24 @@ function pick({ object, elements, fn, call, external, awaited }: Value): Partial
 
 export function withFrom(value: Value, from: number): Value {
   return (value.from | from) === value.from ? value : { ...value, from: value.from | from };
+}
+
+/** A number's known lower bound. */
+export function leastOf({ literal, least }: Value): number | undefined {
+  return typeof literal === 'number' ? literal : least;
+}
+
+/** Whether a number can safely be divided by. */
+export function isNonZero(value: Value): boolean {
+  return (
+    value.nonZero === true || (leastOf(value) ?? 0) > 0 || (typeof value.literal === 'number' && value.literal !== 0)
+  );
+}
+
+/** A list whose elements are not known one by one any more: something was put in, taken out or moved. */
+export function shuffled(value: Value, count: number | undefined, more: readonly Value[] = []): Value {
+  const all = [...(value.elements ?? []), ...(value.element ? [value.element] : []), ...more];
+  return { ...value, elements: undefined, element: all.length > 0 ? all.reduce(either) : undefined, count };
 }
 
 /** Whether it is known to be of none of the kinds. */

@@ -75,7 +75,7 @@ export function launchShape(analysis: Analysis): void {
 }
 
 function checkFields(
-  { report, syntax }: Analysis,
+  { report, syntax, evaluator }: Analysis,
   object: ObjectShape,
   fields: string[],
   required: string[],
@@ -83,6 +83,11 @@ function checkFields(
   fix?: (missing: string[]) => Fix | undefined,
 ): void {
   if (syntax.broken(object.node)) return;
+  // `rew` of `reward`: a name on its way, which nothing in the file declares.
+  const typed = [...object.properties.values()].some(
+    ({ node }) => ts.isShorthandPropertyAssignment(node) && !evaluator.scopes.resolve(node.name),
+  );
+  if (typed) return;
   const missing = required.filter((name) => !object.properties.has(name));
   for (const [name, property] of object.properties) {
     if (fields.includes(name)) continue;

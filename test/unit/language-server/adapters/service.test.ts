@@ -115,6 +115,21 @@ describe('half-typed adapters', () => {
       'adapter-missing-field',
     ]);
   });
+
+  const bad = "export default defineAdapter({ name: 'x', launch: (e) => ({ command: 'go', args: [e.init] }) });";
+  it.each(['interface Result {\n  ok: bool', 'function unused() {\n  if (', 'type T = {'])(
+    'a declaration apart that is half typed hides nothing: %s',
+    (half) => {
+      const codes = ['adapter-missing-field', 'adapter-wrong-type'];
+      expect(adapterFindings(`${bad}\n${half}`).map((each) => each.code)).toEqual(codes);
+    },
+  );
+
+  it.each(['reward(r', 'if (o.', '/*', 'const a ='])('what the adapter is made of is half typed: %s', (half) => {
+    const made = bad.replace('e.init]', 'first(e)]').concat('\nfunction first(e) {\n  return e.init;\n}\n');
+    expect(adapterFindings(made)).toHaveLength(2);
+    expect(adapterFindings(made.replace('  return', `  ${half}\n  return`))).toEqual([]);
+  });
 });
 
 describe('silencing', () => {
