@@ -163,9 +163,24 @@ it("what this planner cannot do is refused in the client's own shape", async () 
   const forced = { ...messagesRequest, tool_choice: { type: 'tool' as const, name: 'pick' } };
   await expect(anthropic.messages.create(forced)).rejects.toThrow(/tool_choice: must be \\"auto\\" or \\"none\\"/);
   await expect(anthropic.messages.create({ ...messagesRequest, stop_sequences: ['x'] })).rejects.toThrow(/stop/);
-  await expect(bench.openai(open()).completions.create({ model: 'any', prompt: 'x' })).rejects.toThrow(
-    /no such endpoint/,
-  );
+});
+
+it.each([false, true])('plain completions are a chat of one message (streamed: %s)', async (stream) => {
+  const episode = open();
+  const client = bench.openai(episode);
+  const asked = { model: 'any', prompt: 'Put the red cube into the bowl.', logprobs: 1 };
+  let text = '';
+  if (stream)
+    for await (const part of await client.completions.create({ ...asked, stream })) text += part.choices[0].text;
+  else {
+    const [choice] = (await client.completions.create(asked)).choices;
+    text = choice.text;
+    expect(choice.logprobs?.token_logprobs?.length).toBeGreaterThan(0);
+  }
+  const [call] = bench.sink.calls;
+  expect(call).toMatchObject({ surface: 'completions', status: 'complete', response: { content: text } });
+  expect((await openPlannerText(folder)).renderPrompt(call)).toEqual(call.promptTokenIds);
+  expect([call.untrainable, episode.untrainable]).toEqual([undefined, null]);
 });
 
 function textOf(message: Anthropic.Message): string {

@@ -165,6 +165,24 @@ const ROWS: Row[] = [
     says: /no choices/,
   },
   {
+    fault: 'the server broke the response off (finish reason `abort` or `error`)',
+    upstream: [send(goodReply((reply) => ({ ...reply, choices: [{ ...reply.choices[0], finish_reason: 'abort' }] })))],
+    pass: '502 upstream_failed',
+    failFast: '424 upstream_failed, x-should-retry: false',
+    recorded: 'upstream-error',
+    trainable: NO_REPEAT,
+    says: /broken off by the server \(finish reason "abort"\)/,
+  },
+  {
+    fault: 'the reply has no finish reason',
+    upstream: [send(goodReply((reply) => ({ ...reply, choices: [{ ...reply.choices[0], finish_reason: null }] })))],
+    pass: '502 upstream_failed',
+    failFast: '424 upstream_failed, x-should-retry: false',
+    recorded: 'upstream-error',
+    trainable: NO_REPEAT,
+    says: /no finish reason/,
+  },
+  {
     fault: 'the prompt is longer than the context',
     upstream: [send(json('400 Bad Request', '{"error":{"message":"maximum context length is 2048 tokens"}}'))],
     pass: '400 as the upstream wrote it, x-should-retry: false',
@@ -254,6 +272,34 @@ const ROWS: Row[] = [
     pass: '200',
     recorded: 'complete',
     trainable: 'no: the ids told with the log-probs are not the response token ids',
+  },
+  {
+    fault: 'the reply has several choices (the one of index 0 is recorded and handed on)',
+    upstream: [
+      send(
+        goodReply((reply) => ({
+          ...reply,
+          choices: [{ index: 1, message: { content: 'other' } }, ...reply.choices],
+        })),
+      ),
+    ],
+    pass: '200',
+    recorded: 'complete',
+    trainable: 'no: the reply has several choices where one was asked for',
+  },
+  {
+    fault: 'the lists of token ids and log-probs are empty',
+    upstream: [
+      send(
+        goodReply(({ usage: _, ...reply }) => ({
+          ...reply,
+          choices: [{ ...reply.choices[0], token_ids: [], logprobs: { content: [] } }],
+        })),
+      ),
+    ],
+    pass: '200',
+    recorded: 'complete',
+    trainable: 'no: the list of response token ids is empty',
   },
   {
     fault: 'the client hangs up before the reply',

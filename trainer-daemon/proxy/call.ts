@@ -5,7 +5,7 @@ import type { ResolvedCall } from '../../protocol/records.ts';
 import { type ApiError, apiError, excerpt } from './api-error.ts';
 import { CompletionCollector } from './completion.ts';
 import type { EpisodeOpening, Upstream } from './contract.ts';
-import type { CallInDialect } from './dialects/contract.ts';
+import { type CallInDialect, wayOf } from './dialects/contract.ts';
 import { NotHeld } from './policy-gate.ts';
 import { eventsOf, readStream, readWhole } from './reply-reading.ts';
 import { enforceSampling } from './sampling.ts';
@@ -58,6 +58,7 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
   const { opening } = setup;
   const { upstream } = opening;
   const { dialect, context, untranslated } = setup.inDialect;
+  const way = wayOf(dialect, upstream.client);
   const boundary = enforceSampling(setup.request, opening, seedOf(setup.id));
   const wantsStream = setup.request.stream === true;
   const collector = new CompletionCollector(upstream.client);
@@ -80,12 +81,11 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
     startedAt = new Date();
     started = performance.now();
     silence.start();
-    const prompt =
-      dialect.endpoint === '/chat/completions' ? promptOf(boundary.body, upstream, silence.signal) : undefined;
+    const prompt = way.endpoint === '/chat/completions' ? promptOf(boundary.body, upstream, silence.signal) : undefined;
     if (boundary.streamed) clearInterval(heartbeat);
     const answer = await postJson(
-      upstream.url + dialect.endpoint,
-      JSON.stringify(dialect.toUpstream?.(boundary.body) ?? boundary.body),
+      upstream.url + way.endpoint,
+      JSON.stringify(way.toUpstream?.(boundary.body) ?? boundary.body),
       upstream.apiKey,
       silence.signal,
     );
@@ -104,7 +104,14 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
           `the policy changed under the call: sent to version ${policyVersion}, answered by version ${told}`,
         );
     };
-    const reading = { collector, boundary, inDialect: setup.inDialect, onBytes, checkVersion };
+    const reading = {
+      collector,
+      boundary,
+      inDialect: setup.inDialect,
+      fromUpstream: way.fromUpstream,
+      onBytes,
+      checkVersion,
+    };
     if (boundary.streamed) {
       reply = { events: await readStream(answer, reading, hooks.forward) };
     } else {
@@ -138,7 +145,9 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
   const { messages, tools, ...other } = setup.request;
   const notes = [failure?.message, malformed, ...(completion?.notes ?? [])].filter((note) => note !== undefined);
   const untrainable =
-    status === 'complete' && completion ? (dialect.untrainable ?? captureProblem(completion, upstream.client)) : null;
+    status === 'complete' && completion
+      ? (way.untrainable ?? captureProblem(completion, upstream.client, upstream.vocabulary))
+      : null;
   const call: ResolvedCall = {
     id: setup.id,
     episode: opening.id,

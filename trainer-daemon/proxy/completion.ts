@@ -4,6 +4,7 @@
  */
 import { type ToolCall, toolCallSchema } from '../../protocol/chat.ts';
 import type { ResolvedCall } from '../../protocol/records.ts';
+import { choiceOf, contentIn, functionCallIn, reasoningIn, refusalIn } from './reply-shapes.ts';
 import type { CaptureWishes } from './sampling.ts';
 import type { ChoiceFacts, RootFacts, TokenFact, UpstreamClient } from './upstreams/client.ts';
 import { list, record } from './upstreams/shapes.ts';
@@ -16,6 +17,8 @@ export type Completion = Pick<
   policyVersion: number | undefined;
   /** What is odd about the capture; goes into the record's `error`. */
   notes: string[];
+  /** Why such a reply is no sample of the chat template's, whatever its ids say; null where it is. */
+  unusual: string | null;
 };
 
 /** A reply that is no chat completion. */
@@ -32,6 +35,8 @@ export class CompletionCollector {
   private tokens: TokenFact[] | null = null;
   private usage: Completion['usage'] = null;
   private readonly notes = new Set<string>();
+  private refusal: string | null = null;
+  private unusual: string | null = null;
   finishReason: string | null = null;
   policyVersion: number | undefined;
   private sawChoice = false;
@@ -42,10 +47,12 @@ export class CompletionCollector {
 
   /** Takes a whole reply (`object: "chat.completion"`). @throws ReplyError */
   addReply(reply: unknown): void {
-    const choice = record(list(record(reply).choices)[0]);
-    if (typeof choice.message !== 'object' || choice.message === null)
+    const root = record(reply);
+    const choice = choiceOf(root);
+    if (typeof choice?.message !== 'object' || choice.message === null)
       throw new ReplyError('the reply has no choices[0].message');
-    this.root(record(reply));
+    this.root(root);
+    this.severalChoices(root);
     this.add(choice, record(choice.message));
   }
 
@@ -54,10 +61,9 @@ export class CompletionCollector {
     const root = record(chunk);
     if (root.error) throw new ReplyError(errorMessage(root.error));
     this.root(root);
-    for (const each of list(root.choices)) {
-      const choice = record(each);
-      if ((choice.index ?? 0) === 0) this.add(choice, record(choice.delta));
-    }
+    this.severalChoices(root);
+    const choice = choiceOf(root);
+    if (choice !== undefined) this.add(choice, record(choice.delta));
   }
 
   /** The prompt's ids from elsewhere, where the reply told none. */
@@ -79,6 +85,7 @@ export class CompletionCollector {
       toolCalls.push(parsed.data);
     }
     const notes = new Set(this.notes);
+    if (this.refusal) notes.add(`the planner refused: ${this.refusal}`);
     const inEntries = idsOf(this.tokens);
     let responseTokenIds = this.tokenIds;
     if (this.tokenIdsBroken) responseTokenIds = null;
@@ -103,7 +110,16 @@ export class CompletionCollector {
       usage: this.usage,
       policyVersion: this.policyVersion,
       notes: [...notes],
+      unusual: this.refusal ? 'the planner refused, in a field of its own' : this.unusual,
     };
+  }
+
+  /** One choice was asked for, so a second one is not the planner's as this run knows it. */
+  private severalChoices({ choices }: Record<string, unknown>): void {
+    const others = list(choices).filter((choice) => (record(choice).index ?? 0) !== 0).length;
+    if (others === 0 && list(choices).length < 2) return;
+    this.unusual = 'the reply has several choices where one was asked for';
+    this.notes.add(`${this.unusual}; the one of index 0 is recorded`);
   }
 
   private root(root: Record<string, unknown>): void {
@@ -121,10 +137,18 @@ export class CompletionCollector {
 
   private add(choice: Record<string, unknown>, message: Record<string, unknown>): void {
     this.sawChoice = true;
-    const content = textOf(message.content);
+    const content = contentIn(message);
     if (content !== null) this.content = (this.content ?? '') + content;
-    const reasoning = textOf(message.reasoning_content) ?? textOf(message.reasoning);
+    const reasoning = reasoningIn(message);
     if (reasoning !== null) this.reasoning = (this.reasoning ?? '') + reasoning;
+    const refusal = refusalIn(message);
+    if (refusal !== null) this.refusal = (this.refusal ?? '') + refusal;
+    const call = functionCallIn(message);
+    if (call !== undefined) {
+      this.unusual =
+        'the call of a function came in the form before tool calls, which the chat template does not write';
+      this.addToolCall(call, 0);
+    }
     list(message.tool_calls).forEach((call, position) => {
       this.addToolCall(record(call), position);
     });
@@ -188,14 +212,6 @@ function differ(a: number[], b: number[]): boolean {
 
 function withoutNull(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null && each !== undefined));
-}
-
-/** Content as text; parts of type text are joined. Null when there is none. */
-function textOf(value: unknown): string | null {
-  if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return null;
-  const texts = value.map((part) => record(part).text).filter((text) => typeof text === 'string');
-  return texts.length > 0 ? texts.join('') : null;
 }
 
 /** The message inside an OpenAI-shaped error of any age. */

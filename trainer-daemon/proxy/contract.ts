@@ -17,6 +17,8 @@ export interface Upstream {
   readonly capturesTokens: boolean;
   /** What is asked of this kind of server and how its answers are read. */
   readonly client: UpstreamClient;
+  /** How many tokens its planner's vocabulary has, where that is known: ids beyond are not trained on. */
+  readonly vocabulary?: number | null;
   /** Holds calls while the server's weights change. */
   readonly gate?: PolicyGate;
   /** Version that a request dispatched now is answered with; null for servers that do not serve this run's planner. */

@@ -4,18 +4,12 @@ import { type ApiError, apiError } from './api-error.ts';
 import { type CallResult, type ClientReply, closedError, runCall } from './call.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordedCall } from './contract.ts';
 import type { CallInDialect } from './dialects/contract.ts';
+import { type CallTry, KnownCalls, type Outcome, type RepeatMarks } from './known-calls.ts';
 
-/** Whole replies are kept for this many calls, to answer a client that asks again. */
-const REPLIES_KEPT = 64;
-
-export interface IncomingCall {
+export interface IncomingCall extends RepeatMarks {
   /** In the chat form. */
   request: Record<string, unknown>;
   inDialect: CallInDialect;
-  bodyHash: string;
-  idempotencyKey: string | undefined;
-  /** The client says that it sends this request again. */
-  marked: boolean;
 }
 
 /** A client that waits for a call. */
@@ -28,19 +22,9 @@ export interface WaitingClient {
   heartbeat?(): void;
 }
 
-export type Answer = { reply: ClientReply; forwarded: number } | { error: ApiError };
-
-interface CallInHand {
-  id: string;
-  turn: number;
-  resend: number;
-  bodyHash: string;
-  waiting: number;
-  abort: AbortController;
-  finished: boolean;
-  concurrent: boolean;
-  settled: Promise<CallResult>;
-}
+export type Answer =
+  /** `delivered` is to be called when the client has all of the reply. */
+  { reply: ClientReply; forwarded: number; delivered(): void } | { error: ApiError };
 
 export class OpenEpisode implements ProxyEpisode {
   readonly id: string;
@@ -60,9 +44,8 @@ export class OpenEpisode implements ProxyEpisode {
   private admitted = 0;
   private closing: Promise<void> | undefined;
   private closedAs: 'limit' | 'aborted' = 'aborted';
-  private readonly inHand = new Set<CallInHand>();
-  private readonly byBody = new Map<string, CallInHand>();
-  private readonly byIdempotencyKey = new Map<string, CallInHand>();
+  private readonly inHand = new Set<CallTry>();
+  private readonly known = new KnownCalls();
   private readonly onClosed: (episode: OpenEpisode) => void;
 
   constructor(opening: EpisodeOpening, key: string, baseUrl: string, onClosed: (episode: OpenEpisode) => void) {
@@ -96,13 +79,12 @@ export class OpenEpisode implements ProxyEpisode {
   async answer(incoming: IncomingCall, client: WaitingClient): Promise<Answer> {
     for (;;) {
       if (this.closed) return { error: closedError() };
-      const earlier = this.earlier(incoming);
-      if (!earlier) return this.start(incoming, client);
-      const result = await this.waitFor(earlier, client);
-      if (result.ok) return { reply: result.reply, forwarded: 0 };
-      // The first try failed, so this one goes upstream anew, unless another repeat has already done so.
-      if (this.closed) return { error: closedError() };
-      if (this.earlier(incoming) === earlier) return this.start(incoming, client, earlier, result);
+      const earlier = this.known.find(incoming);
+      // A try that failed goes upstream anew; one in flight may still, and then it is looked for again.
+      if (earlier === undefined || earlier.outcome?.ok === false) return this.start(incoming, client, earlier);
+      earlier.repeats++;
+      const outcome = await this.waitFor(earlier, client);
+      if (outcome.ok) return answerOf(earlier, outcome, 0);
     }
   }
 
@@ -117,26 +99,11 @@ export class OpenEpisode implements ProxyEpisode {
     const open = [...this.inHand];
     for (const call of open) call.abort.abort();
     await Promise.all(open.map((call) => call.settled));
-    this.byBody.clear();
-    this.byIdempotencyKey.clear();
+    this.known.clear();
     this.onClosed(this);
   }
 
-  private earlier(incoming: IncomingCall): CallInHand | undefined {
-    if (incoming.idempotencyKey !== undefined) {
-      const known = this.byIdempotencyKey.get(incoming.idempotencyKey);
-      // A key that comes with another body names another request.
-      if (known?.bodyHash === incoming.bodyHash) return known;
-    }
-    return incoming.marked ? this.byBody.get(incoming.bodyHash) : undefined;
-  }
-
-  private async start(
-    incoming: IncomingCall,
-    client: WaitingClient,
-    failed?: CallInHand,
-    failure?: Extract<CallResult, { ok: false }>,
-  ): Promise<Answer> {
+  private async start(incoming: IncomingCall, client: WaitingClient, failed: CallTry | undefined): Promise<Answer> {
     if (this.admitted >= this.opening.turns) {
       this.turnLimitReached = true;
       this.onChange?.();
@@ -158,7 +125,7 @@ export class OpenEpisode implements ProxyEpisode {
         id,
         turn,
         // A lost call left no record to point at.
-        retryOf: failed && failure?.recorded ? failed.id : null,
+        retryOf: failed?.outcome?.ok === false && failed.outcome.recorded ? failed.id : null,
         request: incoming.request,
         inDialect: incoming.inDialect,
         opening: this.opening,
@@ -178,29 +145,35 @@ export class OpenEpisode implements ProxyEpisode {
         },
         record: (call) => this.opening.sink.appendCall(call),
       },
-    ).then((result) => {
-      this.settle(call, result);
-      return result;
-    });
-    const call: CallInHand = {
+    ).then((result) => this.settle(call, result));
+    const call: CallTry = {
       id,
       turn,
       resend,
       bodyHash: incoming.bodyHash,
+      idempotencyKey: incoming.idempotencyKey,
       waiting: 0,
+      repeats: 0,
+      delivered: false,
       abort,
-      finished: false,
       concurrent: this.inHand.size > 0,
+      outcome: undefined,
       settled,
     };
     for (const other of this.inHand) other.concurrent = true;
-    this.remember(call, incoming);
-    const result = await this.waitFor(call, client);
-    return result.ok ? { reply: result.reply, forwarded } : { error: result.error };
+    this.inHand.add(call);
+    this.known.add(call, failed);
+    const outcome = await this.waitFor(call, client);
+    return outcome.ok ? answerOf(call, outcome, forwarded) : { error: outcome.error };
   }
 
-  private settle(call: CallInHand, result: CallResult): void {
-    call.finished = true;
+  private settle(call: CallTry, result: CallResult): Outcome {
+    // Without the request: images of many calls would add up.
+    const outcome: Outcome = result.ok
+      ? { ok: true, reply: result.reply }
+      : { ok: false, recorded: result.recorded, error: result.error };
+    call.outcome = outcome;
+    if (outcome.ok) this.known.keep(call);
     this.inFlight--;
     this.inHand.delete(call);
     this.touch();
@@ -219,27 +192,15 @@ export class OpenEpisode implements ProxyEpisode {
       this.lostCalls++;
     }
     this.onChange?.();
-  }
-
-  private remember(call: CallInHand, incoming: IncomingCall): void {
-    this.inHand.add(call);
-    this.byBody.delete(call.bodyHash);
-    this.byBody.set(call.bodyHash, call);
-    if (incoming.idempotencyKey !== undefined) this.byIdempotencyKey.set(incoming.idempotencyKey, call);
-    for (const known of [this.byBody, this.byIdempotencyKey]) {
-      for (const [key, old] of known) {
-        if (known.size <= REPLIES_KEPT) break;
-        if (old.finished) known.delete(key);
-      }
-    }
+    return outcome;
   }
 
   /** The upstream is let go when the last client that waits for it has hung up. */
-  private async waitFor(call: CallInHand, client: WaitingClient): Promise<CallResult> {
+  private async waitFor(call: CallTry, client: WaitingClient): Promise<Outcome> {
     call.waiting++;
     const leave = () => {
       call.waiting--;
-      if (call.waiting === 0 && !call.finished) call.abort.abort();
+      if (call.waiting === 0 && call.outcome === undefined) call.abort.abort();
     };
     if (client.gone.aborted) leave();
     else client.gone.addEventListener('abort', leave, { once: true });
@@ -249,4 +210,23 @@ export class OpenEpisode implements ProxyEpisode {
       client.gone.removeEventListener('abort', leave);
     }
   }
+}
+
+function answerOf(call: CallTry, { reply }: Extract<Outcome, { ok: true }>, forwarded: number): Answer {
+  if (reply === undefined)
+    return {
+      error: apiError(
+        409,
+        'reply_not_kept',
+        `this request was answered and recorded as turn ${call.turn}; its reply is older than those that are kept to be given again`,
+        { retry: false },
+      ),
+    };
+  return {
+    reply,
+    forwarded,
+    delivered: () => {
+      call.delivered = true;
+    },
+  };
 }

@@ -3,6 +3,7 @@ import { excerpt } from './api-error.ts';
 import { type CompletionCollector, removeCapture } from './completion.ts';
 import type { CallInDialect, ClientStream } from './dialects/contract.ts';
 import { EventStreamReader } from './event-stream.ts';
+import { keepOneChoice } from './reply-shapes.ts';
 import type { BoundaryRequest } from './sampling.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 import { readBody, type UpstreamReply } from './upstreams/request.ts';
@@ -15,6 +16,8 @@ export interface Reading {
   collector: CompletionCollector;
   boundary: BoundaryRequest;
   inDialect: CallInDialect;
+  /** From the upstream's form to the chat form, where its endpoint has another. */
+  fromUpstream?(reply: unknown): unknown;
   onBytes(): void;
   /** @throws UpstreamFailure when the reply is of another policy version than the call was sent to. */
   checkVersion(): void;
@@ -22,10 +25,12 @@ export interface Reading {
 
 /** @returns the chat completion as the client may see it. @throws UpstreamFailure, ReplyError */
 export async function readWhole(answer: UpstreamReply, reading: Reading): Promise<Record<string, unknown>> {
-  const { collector, boundary, inDialect } = reading;
+  const { collector, boundary } = reading;
   const parsed = parse(await readBody(answer.body, LARGEST_REPLY, reading.onBytes));
-  const reply = inDialect.dialect.fromUpstream ? inDialect.dialect.fromUpstream(parsed) : parsed;
+  const reply = reading.fromUpstream ? reading.fromUpstream(parsed) : parsed;
   collector.addReply(reply);
+  checkFinish(collector.finishReason);
+  keepOneChoice(record(reply));
   removeCapture(record(reply), boundary.wishes);
   return record(reply);
 }
@@ -66,10 +71,12 @@ export async function readStream(
         continue;
       }
       const parsed = parse(data);
-      const chunk = dialect.fromUpstream ? dialect.fromUpstream(parsed) : parsed;
+      const chunk = reading.fromUpstream ? reading.fromUpstream(parsed) : parsed;
       collector.addChunk(chunk);
       reading.checkVersion();
       const view = record(chunk);
+      keepOneChoice(view);
+      checkFinish(collector.finishReason ?? undefined);
       removeCapture(view, boundary.wishes);
       const hasChoices = Array.isArray(view.choices) && view.choices.length > 0;
       if (!boundary.wishes.usage) {
@@ -89,6 +96,16 @@ export async function readStream(
     );
   events.push(...client.end());
   return events;
+}
+
+/** Finish reasons by which a server says that it broke the response off (vLLM and SGLang when requests are aborted). */
+const BROKEN_OFF = new Set(['abort', 'aborted', 'error', 'cancelled', 'canceled', 'timeout']);
+
+/** @param reason undefined while a stream has told none. @throws UpstreamFailure when the response is not whole. */
+function checkFinish(reason: string | null | undefined): void {
+  if (reason === null) throw new UpstreamFailure('the reply has no finish reason, so it may not be whole');
+  if (reason !== undefined && BROKEN_OFF.has(reason))
+    throw new UpstreamFailure(`the response was broken off by the server (finish reason "${reason}")`);
 }
 
 function parse(text: string): unknown {

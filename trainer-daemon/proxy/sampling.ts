@@ -4,7 +4,7 @@ import type { EpisodeOpening, Upstream } from './contract.ts';
 import { record } from './upstreams/shapes.ts';
 
 /** Request fields that change how tokens are drawn or how many; all are taken from the harness's hands. */
-const SAMPLING_FIELDS = [
+export const SAMPLING_FIELDS = [
   'temperature',
   'top_p',
   'top_k',

@@ -123,13 +123,15 @@ class ProxyServer implements RecordingProxy {
     const route = (inPath ? (inPath[2] ?? '/') : path).replace(/^\/v1\/v1\//, '/v1/');
     const dialect = dialectOf(route, request.headers);
     const keys = inPath ? [inPath[1]] : keysIn(request.headers);
-    const episode = keys.map((key) => this.episodes.get(key)).find((each) => each !== undefined);
+    const known = keys.find((key) => this.episodes.has(key) || this.closedKeys.has(key));
+    const episode = known === undefined ? undefined : this.episodes.get(known);
     if (!episode) {
-      const error = keys.some((key) => this.closedKeys.has(key))
-        ? closedError()
-        : apiError(401, 'invalid_api_key', 'unknown episode key: send the key that the adapter was given', {
-            retry: false,
-          });
+      const error =
+        known !== undefined
+          ? closedError()
+          : apiError(401, 'invalid_api_key', 'unknown episode key: send the key that the adapter was given', {
+              retry: false,
+            });
       return refuse(request, response, dialect.error(error));
     }
     const isModels = route === MODELS || route.startsWith(`${MODELS}/`);
@@ -214,7 +216,7 @@ class ProxyServer implements RecordingProxy {
         inDialect: { dialect, context, untranslated: memory.forRecord(translation.untranslated, this.onNotice) },
         bodyHash: createHash('sha256').update(`${route}\n`).update(bytes).digest('hex'),
         idempotencyKey: single(request.headers['idempotency-key']),
-        marked: Number(single(request.headers['x-stainless-retry-count']) ?? 0) > 0,
+        retry: Math.max(0, Math.trunc(Number(single(request.headers['x-stainless-retry-count']) ?? 0) || 0)),
       },
       {
         gone: hungUp.signal,
@@ -236,7 +238,10 @@ class ProxyServer implements RecordingProxy {
       if (!response.headersSent) return sendError(response, dialect.error(answer.error));
       // The status line is gone; the stream itself must tell.
       response.end(dialect.streamError(answer.error, context, sent));
-    } else if ('events' in answer.reply) {
+      return;
+    }
+    response.on('finish', answer.delivered);
+    if ('events' in answer.reply) {
       begin();
       response.end(answer.reply.events.slice(answer.forwarded).join(''));
     } else {

@@ -1,4 +1,5 @@
 /** A whole reply in the form of a stream, for harnesses that asked for one where the upstream was not asked so. */
+import { choiceOf } from './reply-shapes.ts';
 import { list, record } from './upstreams/shapes.ts';
 
 /**
@@ -9,7 +10,7 @@ import { list, record } from './upstreams/shapes.ts';
 export function wholeAsChunks(reply: unknown, withUsage: boolean): Record<string, unknown>[] {
   const { choices, usage, object: _, prompt_token_ids: promptTokenIds, ...head } = record(reply);
   const frame = { ...head, object: 'chat.completion.chunk' };
-  const { message, finish_reason: finishReason, index: _index, logprobs, ...rest } = record(list(choices)[0]);
+  const { message, finish_reason: finishReason, index: _index, logprobs, ...rest } = record(choiceOf({ choices }));
   const { tool_calls: toolCalls, role, ...text } = record(message);
   const chunk = (choice: Record<string, unknown>, root: Record<string, unknown> = {}): Record<string, unknown> => ({
     ...frame,

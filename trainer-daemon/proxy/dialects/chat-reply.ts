@@ -1,4 +1,5 @@
 /** What a chat completion or a chunk of one says, in the terms that every dialect needs. Nothing here throws. */
+import { choiceOf, contentIn, functionCallIn, reasoningIn, refusalIn } from '../reply-shapes.ts';
 
 export interface ToolCallPiece {
   index: number;
@@ -28,6 +29,8 @@ export interface TokenLogprob {
 export interface ReplyPiece {
   content: string;
   reasoning: string;
+  /** What the planner said in refusing, where the server tells it apart from the content. */
+  refusal: string;
   toolCalls: ToolCallPiece[];
   finishReason: string | undefined;
   /** The stop sequence that ended the response, where the server tells it. */
@@ -40,15 +43,15 @@ export interface ReplyPiece {
 
 /** Reads `choices[0]` of a completion (its message) or chunk (its delta). */
 export function readPiece(reply: Record<string, unknown>): ReplyPiece {
-  const choice = list(reply.choices)
-    .map(object)
-    .find(({ index }) => (index ?? 0) === 0);
+  const choice = choiceOf(reply);
   const message = object(choice?.message ?? choice?.delta);
   const { model, created } = reply;
+  const legacy = functionCallIn(message);
   return {
-    content: textIn(message.content),
-    reasoning: textIn(message.reasoning_content) || textIn(message.reasoning),
-    toolCalls: list(message.tool_calls).map(object).map(toolCall),
+    content: contentIn(message) ?? '',
+    reasoning: reasoningIn(message) ?? '',
+    refusal: refusalIn(message) ?? '',
+    toolCalls: [...list(message.tool_calls).map(object), ...(legacy ? [legacy] : [])].map(toolCall),
     finishReason: string(choice?.finish_reason),
     stopSequence: string(choice?.stop_reason),
     usage: usageOf(reply.usage),
@@ -90,14 +93,6 @@ function logprobOf(entry: Record<string, unknown>): TokenLogprob {
     bytes: entry.bytes ?? null,
     top_logprobs: list(entry.top_logprobs),
   };
-}
-
-/** Content as text; a list's text parts are joined. */
-function textIn(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return list(value)
-    .map((part) => string(object(part).text) ?? '')
-    .join('');
 }
 
 function string(value: unknown): string | undefined {

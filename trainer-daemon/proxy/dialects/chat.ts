@@ -3,16 +3,16 @@ import { chatRequestSchema } from '../../../protocol/chat.ts';
 import { apiErrorBody } from '../api-error.ts';
 import { formatEvent } from '../event-stream.ts';
 import { type Dialect, RefusedRequest } from './contract.ts';
-import { Untranslated } from './request-part.ts';
+import { KNOWN_CHAT, unknownFields } from './known-fields.ts';
+import { passedOn } from './request-part.ts';
 
 export const chatDialect: Dialect = {
   surface: 'chat',
   paths: ['/v1/chat/completions'],
-  endpoint: '/chat/completions',
   toChat: (body) => {
     const chat = checkedChat(body);
-    if (typeof chat.n === 'number' && chat.n > 1) throw severalChoices('n', chat.n);
-    return { chat, untranslated: new Untranslated() };
+    onlyOneChoice('n', chat.n);
+    return { chat, untranslated: passedOn(unknownFields(chat, KNOWN_CHAT)) };
   },
   reply: (completion) => JSON.stringify(completion),
   stream: () => ({
@@ -34,9 +34,11 @@ export function checkedChat(body: unknown): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-export function severalChoices(field: string, count: number): RefusedRequest {
-  return new RefusedRequest(
+/** @throws RefusedRequest for any count but 1, written as text too: servers that are lenient would take it. */
+export function onlyOneChoice(field: string, count: unknown): void {
+  if (count === undefined || count === null || count === 1) return;
+  throw new RefusedRequest(
     'one_choice_only',
-    `${field} is ${count}: each call is recorded as one response, so ${field} must be 1 (switch off the harness's ensembling)`,
+    `${field} is ${JSON.stringify(count).slice(0, 40)}: each call is recorded as one response, so ${field} must be 1 (switch off the harness's ensembling)`,
   );
 }

@@ -1,24 +1,23 @@
 /**
  * OpenAI's plain Completions: a text goes on where it stops. It is sent to the upstream's own /completions, because a
  * chat server would wrap the text in its template; in the record the text stands as one user message. The trainer's
- * template cannot make such a prompt, so these calls are not trained on.
+ * template cannot make such a prompt, so these calls are not trained on. A server that only chats (the embedded planner)
+ * is sent that user message: then the call is a chat like any other.
  */
 import { formatEvent } from '../event-stream.ts';
-import { chatDialect, checkedChat, severalChoices } from './chat.ts';
+import { chatDialect, checkedChat, onlyOneChoice } from './chat.ts';
 import { object } from './chat-reply.ts';
 import { type Dialect, RefusedRequest } from './contract.ts';
-import { RequestPart, Untranslated } from './request-part.ts';
+import { KNOWN_COMPLETION, unknownFields } from './known-fields.ts';
+import { passedOn, RequestPart, Untranslated } from './request-part.ts';
 
 export const completionsDialect: Dialect = {
   ...chatDialect,
   surface: 'completions',
   paths: ['/v1/completions'],
-  endpoint: '/completions',
-  untrainable: 'a plain completion: its prompt is no chat, so the chat template cannot make it',
   toChat(body) {
     const request = new RequestPart(body, '', new Untranslated());
-    for (const field of ['n', 'best_of'])
-      if ((request.numberIfAny(field) ?? 1) > 1) throw severalChoices(field, request.numberIfAny(field) ?? 1);
+    for (const field of ['n', 'best_of']) onlyOneChoice(field, request.value(field));
     if (request.truthIfAny('echo') === true) throw request.refuse('echo', 'is not supported: leave it out');
     if (request.value('suffix') !== undefined) throw request.refuse('suffix', 'is not supported: leave it out');
     const top = request.numberIfAny('logprobs');
@@ -26,17 +25,21 @@ export const completionsDialect: Dialect = {
     const content = promptIn(request);
     const wanted = top === undefined ? {} : { logprobs: true, top_logprobs: top };
     const chat = checkedChat({ ...rest, messages: [{ role: 'user', content }], ...wanted });
-    return { chat, untranslated: new Untranslated() };
+    return { chat, untranslated: passedOn(unknownFields(body, KNOWN_COMPLETION)) };
   },
-  toUpstream({ messages, tools: _, logprobs, top_logprobs, ...rest }) {
-    const prompt = (messages as { content: string }[])[0].content;
-    // A number here: how many more tokens are told at each place.
-    return { ...rest, prompt, ...(logprobs === true ? { logprobs: top_logprobs ?? 0 } : {}) };
-  },
-  fromUpstream(reply) {
-    const { choices, ...root } = object(reply);
-    if (!Array.isArray(choices)) return reply;
-    return { ...root, choices: choices.map(toChatChoice) };
+  own: {
+    endpoint: '/completions',
+    untrainable: 'a plain completion: its prompt is no chat, so the chat template cannot make it',
+    toUpstream({ messages, tools: _, logprobs, top_logprobs, ...rest }) {
+      const prompt = (messages as { content: string }[])[0].content;
+      // A number here: how many more tokens are told at each place.
+      return { ...rest, prompt, ...(logprobs === true ? { logprobs: top_logprobs ?? 0 } : {}) };
+    },
+    fromUpstream(reply) {
+      const { choices, ...root } = object(reply);
+      if (!Array.isArray(choices)) return reply;
+      return { ...root, choices: choices.map(toChatChoice) };
+    },
   },
   reply: (completion) => JSON.stringify(toCompletion(completion)),
   stream: () => ({

@@ -4,6 +4,7 @@
  */
 import type { ResolvedCall } from '../../../protocol/records.ts';
 import { type ApiError, apiError } from '../api-error.ts';
+import type { UpstreamClient } from '../upstreams/client.ts';
 import type { TokenCount } from './count-tokens.ts';
 import type { Untranslated } from './request-part.ts';
 import type { ToolCallTexts } from './tool-call-texts.ts';
@@ -47,14 +48,32 @@ export interface ErrorReply {
   body: string;
 }
 
+/** An upstream's endpoint that is not chat completions. */
+export interface OwnEndpoint {
+  /** Behind the upstream's base URL. */
+  endpoint: '/completions';
+  /** Why its calls are never trained on. */
+  untrainable: string;
+  /** The endpoint's body from the chat one. */
+  toUpstream(chat: Record<string, unknown>): Record<string, unknown>;
+  /** A reply or chunk of the endpoint in the chat form. */
+  fromUpstream(reply: unknown): unknown;
+}
+
+/** How a call reaches its upstream. */
+export type Way = OwnEndpoint | (Partial<Omit<OwnEndpoint, 'endpoint'>> & { endpoint: '/chat/completions' });
+
+/** The way of a dialect's calls to this kind of server. */
+export function wayOf({ own }: Dialect, client: UpstreamClient): Way {
+  return own !== undefined && client.plainCompletions !== false ? own : { endpoint: '/chat/completions' };
+}
+
 export interface Dialect {
   surface: ResolvedCall['surface'];
   /** Paths it answers by POST. */
   paths: readonly string[];
-  /** Endpoint of the upstream, behind its base URL. */
-  endpoint: '/chat/completions' | '/completions';
-  /** Why its calls are never trained on, where that is so. */
-  untrainable?: string;
+  /** Another endpoint than the upstream's chat completions; a server without it is sent the chat form. */
+  own?: OwnEndpoint;
   /** How long a prompt is, asked without making a call. */
   count?: {
     path: string;
@@ -67,10 +86,6 @@ export interface Dialect {
    * @throws RefusedRequest for anything that cannot be translated without loss.
    */
   toChat(body: unknown, context: TranslationContext): Translation;
-  /** The upstream's body from the chat one, where its endpoint is another. */
-  toUpstream?(chat: Record<string, unknown>): Record<string, unknown>;
-  /** A reply or chunk of such an endpoint in the chat form. */
-  fromUpstream?(reply: unknown): unknown;
   /** The client's JSON text from a chat completion. */
   reply(completion: Record<string, unknown>, context: ReplyContext): string;
   stream(context: ReplyContext): ClientStream;

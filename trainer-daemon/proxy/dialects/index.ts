@@ -25,10 +25,15 @@ function speaksAnthropic(headers: IncomingHttpHeaders): boolean {
 
 export const SERVED = `POST ${DIALECTS.flatMap(({ paths, count }) => (count ? [...paths, count.path] : paths)).join(', ')} and GET ${MODELS}`;
 
-/** Every key that a request without one in its path carries; the first that is an episode's counts. */
+/**
+ * The keys that a request without one in its path carries; the first that is an episode's, open or closed, counts. The
+ * header made for it decides alone where it is sent: clients have keys of their own in the usual places.
+ */
 export function keysIn(headers: IncomingHttpHeaders): string[] {
   const bearer = /^Bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-  return [headers[EPISODE_HEADER], bearer, headers['x-api-key']].filter((key) => typeof key === 'string');
+  const named = headers[EPISODE_HEADER];
+  const keys = named === undefined ? [bearer, headers['x-api-key']] : [named];
+  return keys.filter((key) => typeof key === 'string');
 }
 
 /**

@@ -20,7 +20,17 @@ export class DialectMemory {
    * repeat what came before) when they are new to the episode. Null when there is none. Notable ones are told to
    * `notice` once an episode.
    */
-  forRecord({ fields, notable }: Untranslated, notice: (text: string) => void): Record<string, unknown> | null {
+  forRecord(
+    { fields, notable, passedOn }: Untranslated,
+    notice: (text: string) => void,
+  ): Record<string, unknown> | null {
+    for (const path of passedOn) {
+      if (this.seen.has(path) || this.seen.size >= MOST_SEEN) continue;
+      this.seen.add(path);
+      notice(
+        `the request's "${path}" is not known here; it is recorded and sent on to the planner's server as it came`,
+      );
+    }
     const fresh = [...fields].filter(([path]) => !/[.[]/.test(path) || !this.seen.has(path));
     if (fresh.length === 0) return null;
     for (const [path] of fresh) {

@@ -10,12 +10,21 @@ export class Untranslated {
   readonly fields = new Map<string, unknown>();
   /** Paths of what a person should hear of: it might have meant something to the planner. */
   readonly notable = new Set<string>();
+  /** Paths of fields that nobody here knows and that are sent on as they came. */
+  passedOn: readonly string[] = [];
 
   add(path: string, value: unknown, notable: boolean): void {
     if (this.fields.has(path) || this.fields.size >= MOST_FIELDS) return;
     this.fields.set(path, value);
     if (notable) this.notable.add(path);
   }
+}
+
+/** Of a request that is sent on as it is: nothing is left out, but a person should hear of these fields. */
+export function passedOn(paths: readonly string[]): Untranslated {
+  const untranslated = new Untranslated();
+  untranslated.passedOn = paths;
+  return untranslated;
 }
 
 export class RequestPart {

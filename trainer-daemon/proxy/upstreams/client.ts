@@ -38,6 +38,8 @@ export interface UpstreamClient {
   readonly capturesTokens: boolean;
   /** Sampling fields the server understands beyond the OpenAI ones. */
   readonly supports: { topK: boolean; seed: boolean };
+  /** False for a server without the endpoint of plain completions. */
+  readonly plainCompletions?: boolean;
   /** Fields sent with every request, for servers whose own defaults would change the sampled distribution. */
   readonly neutral?: Record<string, unknown>;
   /** A log-prob at or below this one is the server's way to say "none". */

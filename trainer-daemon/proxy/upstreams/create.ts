@@ -16,6 +16,8 @@ export interface UpstreamOptions {
   apiKey?: string | null;
   /** Version that a request dispatched now is answered with; null for servers that do not serve this run's planner. */
   policyVersion: () => number | null;
+  /** How many tokens its planner's vocabulary has, where that is known. */
+  vocabulary?: number | null;
   /** Holds calls while the weights change. */
   gate?: PolicyGate;
 }
@@ -44,6 +46,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     capturesTokens: client.capturesTokens,
     client,
     gate: options.gate,
+    vocabulary: options.vocabulary,
     policyVersion: options.policyVersion,
   };
 }

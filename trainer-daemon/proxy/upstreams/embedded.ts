@@ -7,6 +7,7 @@ export const embedded: UpstreamClient = {
   title: 'the embedded planner',
   capturesTokens: true,
   supports: { topK: true, seed: true },
+  plainCompletions: false,
   floor: -9999,
   capture: (own) => ({ logprobs: true, top_logprobs: own?.topLogprobs ?? 0, return_token_ids: true }),
   asksWhole: () => false,

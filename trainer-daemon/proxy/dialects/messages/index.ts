@@ -8,7 +8,6 @@ import { conversationToChat, THREAD_UNSUPPORTED, toChat } from './request.ts';
 export const messagesDialect: Dialect = {
   surface: 'messages',
   paths: ['/v1/messages'],
-  endpoint: '/chat/completions',
   toChat,
   count: {
     path: '/v1/messages/count_tokens',

@@ -9,7 +9,6 @@ import {
   type ToolCallSoFar,
 } from '../chat-reply.ts';
 import type { ClientStream, ReplyContext } from '../contract.ts';
-import type { ToolCallTexts } from '../tool-call-texts.ts';
 
 /** Clients send it back with the thinking; nothing is signed here. */
 const SIGNATURE = 'agentic-robo-rl';
@@ -17,19 +16,24 @@ const SIGNATURE = 'agentic-robo-rl';
 /** Clients take silence for a lost connection; while a tool call is put together, they hear of it this often. */
 const PIECES_PER_PING = 32;
 
+/** The finish reason that stands for a refusal. */
+const REFUSED = 'content_filter';
+
 export function reply(completion: Record<string, unknown>, context: ReplyContext): string {
   const piece = readPiece(completion);
   const calls = new Map<number, ToolCallSoFar>();
   for (const each of piece.toolCalls) addToolCall(calls, each);
   const content: object[] = [];
   if (piece.reasoning !== '') content.push({ type: 'thinking', thinking: piece.reasoning, signature: SIGNATURE });
-  if (piece.content !== '') content.push({ type: 'text', text: piece.content });
-  for (const call of inOrder(calls)) content.push(toolUse(call, context.toolCalls));
+  // A refusal is text in this dialect; the stop reason tells that it is one.
+  const text = piece.content + piece.refusal;
+  if (text !== '') content.push({ type: 'text', text });
+  for (const call of inOrder(calls)) content.push(toolUse(call, context));
   if (content.length === 0) content.push({ type: 'text', text: '' });
   return JSON.stringify({
     ...opening(context, piece.model),
     content,
-    ...ending(piece.finishReason, piece.stopSequence, calls.size > 0, context),
+    ...ending(piece.refusal === '' ? piece.finishReason : REFUSED, piece.stopSequence, calls.size > 0, context),
     usage: usageOf(piece.usage),
   });
 }
@@ -42,6 +46,7 @@ export class MessageStream implements ClientStream {
   private open: 'text' | 'thinking' | undefined;
   private blocks = 0;
   private pieces = 0;
+  private refused = false;
   private finishReason: string | undefined;
   private stopSequence: string | undefined;
   private usage: ReplyUsage | undefined;
@@ -60,7 +65,8 @@ export class MessageStream implements ClientStream {
       events.push(namedEvent('ping', {}));
     }
     if (piece.reasoning !== '') events.push(...this.write('thinking', piece.reasoning));
-    if (piece.content !== '') events.push(...this.write('text', piece.content));
+    const text = piece.content + piece.refusal;
+    if (text !== '') events.push(...this.write('text', text));
     for (const each of piece.toolCalls) {
       addToolCall(this.calls, each);
       if (++this.pieces % PIECES_PER_PING === 0) events.push(namedEvent('ping', {}));
@@ -76,7 +82,7 @@ export class MessageStream implements ClientStream {
     const events = this.close();
     if (this.blocks === 0 && this.calls.size === 0) events.push(...this.write('text', ''), ...this.close());
     for (const call of inOrder(this.calls)) {
-      const { input, ...block } = toolUse(call, this.context.toolCalls);
+      const { input, ...block } = toolUse(call, this.context);
       const index = this.blocks++;
       events.push(namedEvent('content_block_start', { index, content_block: { ...block, input: {} } }));
       const partial_json = isObject(parsed(call.arguments)) ? call.arguments : JSON.stringify(input);
@@ -85,12 +91,18 @@ export class MessageStream implements ClientStream {
         namedEvent('content_block_stop', { index }),
       );
     }
-    const delta = ending(this.finishReason, this.stopSequence, this.calls.size > 0, this.context);
+    const delta = ending(
+      this.refused ? REFUSED : this.finishReason,
+      this.stopSequence,
+      this.calls.size > 0,
+      this.context,
+    );
     events.push(namedEvent('message_delta', { delta, usage: usageOf(this.usage) }), namedEvent('message_stop', {}));
     return events;
   }
 
   private note(piece: ReplyPiece): void {
+    if (piece.refusal !== '') this.refused = true;
     this.finishReason = piece.finishReason ?? this.finishReason;
     this.stopSequence = piece.stopSequence ?? this.stopSequence;
     this.usage = piece.usage ?? this.usage;
@@ -128,7 +140,9 @@ function opening(context: ReplyContext, model: string | undefined) {
 }
 
 /** Arguments that are no JSON object are handed on as Anthropic advises for its own unchecked streams. */
-function toolUse({ id, name, arguments: text }: ToolCallSoFar, toolCalls: ToolCallTexts) {
+function toolUse({ name, arguments: text, ...call }: ToolCallSoFar, { replyId, toolCalls }: ReplyContext) {
+  // A call in the form before tool calls has no id, and its result could not be matched to it.
+  const id = call.id || `call_${replyId}`;
   const value = parsed(text);
   const input = isObject(value) ? value : { INVALID_JSON: text };
   toolCalls.remember(id, text, input);

@@ -9,7 +9,6 @@ import { ResponseEvents } from './stream.ts';
 export const responsesDialect: Dialect = {
   surface: 'responses',
   paths: ['/v1/responses'],
-  endpoint: '/chat/completions',
   toChat,
   reply,
   stream: (context) => new ResponseEvents(context),

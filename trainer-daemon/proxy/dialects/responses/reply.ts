@@ -22,8 +22,9 @@ export function reply(completion: Record<string, unknown>, context: ReplyContext
   const items = new ItemMaker(context);
   const output: Item[] = [];
   if (piece.reasoning !== '') output.push(items.reasoning(output.length, piece.reasoning));
-  if (piece.content !== '' || (calls.size === 0 && output.length === 0))
+  if (piece.content !== '' || (calls.size === 0 && output.length === 0 && piece.refusal === ''))
     output.push(items.message(output.length, piece.content, piece.logprobs));
+  if (piece.refusal !== '') output.push(items.refusal(output.length, piece.refusal));
   for (const call of inOrder(calls)) output.push(items.call(output.length, call));
   return JSON.stringify(finished(context, piece, output));
 }
@@ -59,30 +60,36 @@ export class ItemMaker {
     };
   }
 
+  refusal(index: number, text: string): Item {
+    return { ...this.message(index, '', []), content: [{ type: 'refusal', refusal: text }] };
+  }
+
   isCustom(name: string): boolean {
     return this.offered.get(name)?.custom === true;
   }
 
   call(index: number, call: ToolCallSoFar): Item {
     const { replyId, toolCalls } = this.context;
+    // A call in the form before tool calls has no id, and its output could not be matched to it.
+    const id = call.id || `call_${replyId}`;
     const namespace = this.offered.get(call.name)?.namespace;
     const place = namespace === undefined ? {} : { namespace };
     if (!this.isCustom(call.name))
       return {
         id: itemId('fc', replyId, index),
         type: 'function_call',
-        call_id: call.id,
+        call_id: id,
         name: call.name,
         arguments: call.arguments,
         ...place,
         status: 'completed',
       };
     const input = inputIn(call.arguments);
-    toolCalls.remember(call.id, call.arguments, { input });
+    toolCalls.remember(id, call.arguments, { input });
     return {
       id: itemId('ctc', replyId, index),
       type: 'custom_tool_call',
-      call_id: call.id,
+      call_id: id,
       name: call.name,
       ...place,
       input,

@@ -13,7 +13,7 @@ import { finished, type Item, ItemMaker, opened } from './reply.ts';
 
 /** The item that text or reasoning goes into now. */
 interface OpenText {
-  kind: 'text' | 'reasoning';
+  kind: 'text' | 'reasoning' | 'refusal';
   index: number;
   id: unknown;
   text: string;
@@ -61,6 +61,7 @@ export class ResponseEvents implements ClientStream {
     }
     if (piece.reasoning !== '') events.push(...this.write('reasoning', piece.reasoning));
     if (piece.content !== '') events.push(...this.write('text', piece.content));
+    if (piece.refusal !== '') events.push(...this.write('refusal', piece.refusal));
     this.logprobs.push(...piece.logprobs);
     for (const each of piece.toolCalls) {
       const call = addToolCall(this.calls, each);
@@ -89,12 +90,12 @@ export class ResponseEvents implements ClientStream {
     if (this.openText?.kind !== kind) {
       events.push(...this.closeText());
       const index = this.output.length;
-      const whole = kind === 'text' ? this.items.message(index, '', []) : this.items.reasoning(index, '');
+      const whole = this.item(kind, index, '', []);
       const item = {
         ...whole,
         content: [],
         status: 'in_progress',
-        ...(kind === 'text' ? {} : { encrypted_content: null }),
+        ...(kind === 'reasoning' ? { encrypted_content: null } : {}),
       };
       this.output.push(item);
       this.openText = { kind, index, id: whole.id, text: '' };
@@ -107,8 +108,14 @@ export class ResponseEvents implements ClientStream {
     const place = this.place(this.openText);
     if (delta === '') return events;
     if (kind === 'text') events.push(this.event('response.output_text.delta', { ...place, delta, logprobs: [] }));
+    else if (kind === 'refusal') events.push(this.event('response.refusal.delta', { ...place, delta }));
     else events.push(this.event('response.reasoning_text.delta', { ...place, delta }));
     return events;
+  }
+
+  private item(kind: OpenText['kind'], index: number, text: string, logprobs: TokenLogprob[]): Item {
+    if (kind === 'text') return this.items.message(index, text, logprobs);
+    return kind === 'refusal' ? this.items.refusal(index, text) : this.items.reasoning(index, text);
   }
 
   private closeText(): string[] {
@@ -117,15 +124,16 @@ export class ResponseEvents implements ClientStream {
     this.openText = undefined;
     const { kind, index, text } = open;
     const logprobs = kind === 'text' ? this.logprobs : [];
-    const item = kind === 'text' ? this.items.message(index, text, logprobs) : this.items.reasoning(index, text);
+    const item = this.item(kind, index, text, logprobs);
     this.output[index] = item;
     const place = this.place(open);
-    const done =
-      kind === 'text'
-        ? this.event('response.output_text.done', { ...place, text, logprobs })
-        : this.event('response.reasoning_text.done', { ...place, text });
+    const done = {
+      text: () => this.event('response.output_text.done', { ...place, text, logprobs }),
+      reasoning: () => this.event('response.reasoning_text.done', { ...place, text }),
+      refusal: () => this.event('response.refusal.done', { ...place, refusal: text }),
+    };
     return [
-      done,
+      done[kind](),
       this.event('response.content_part.done', { ...place, part: partOf(kind, text, logprobs) }),
       this.event('response.output_item.done', { output_index: index, item }),
     ];
@@ -194,5 +202,6 @@ export class ResponseEvents implements ClientStream {
 }
 
 function partOf(kind: OpenText['kind'], text: string, logprobs: TokenLogprob[]) {
+  if (kind === 'refusal') return { type: 'refusal', refusal: text };
   return kind === 'text' ? { type: 'output_text', text, annotations: [], logprobs } : { type: 'reasoning_text', text };
 }

@@ -19,7 +19,7 @@ it('goes through the chat form and comes out as it was', () => {
     user: 'u',
     guided_regex: 'a',
   });
-  expect(dialect.toUpstream?.(chat)).toEqual(body);
+  expect(dialect.own?.toUpstream(chat)).toEqual(body);
   expect(chatOf({ prompt: ['go'] })).toEqual(chatOf({ prompt: 'go' }));
   const reply = {
     id: 'cmpl-1',
@@ -36,7 +36,7 @@ it('goes through the chat form and comes out as it was', () => {
     ],
     usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
   };
-  const read = dialect.fromUpstream?.(reply) as Record<string, unknown>;
+  const read = dialect.own?.fromUpstream(reply) as Record<string, unknown>;
   expect(read).toMatchObject({ choices: [{ message: { content: 'ab' }, delta: { content: 'ab' } }, {}] });
   expect(JSON.parse(dialect.reply(read, contextOf()))).toEqual(reply);
 });

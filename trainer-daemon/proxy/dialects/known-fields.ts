@@ -1,0 +1,59 @@
+/**
+ * The fields of requests that are sent on as they come: OpenAI's, and the additions of vLLM, SGLang and llama.cpp's
+ * server. Others are sent on as well, but a person hears of them, because a misspelt field changes nothing anywhere.
+ */
+import { SAMPLING_FIELDS } from '../sampling.ts';
+import { list, record } from '../upstreams/shapes.ts';
+
+/** Names at the top of a request and, where it has some, of its messages. */
+export interface KnownFields {
+  top: ReadonlySet<string>;
+  message?: ReadonlySet<string>;
+}
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+/** What steers a server of either endpoint and is no sampling field. */
+const SHARED = words(`
+  model stream stream_options stop n user logprobs top_logprobs metadata store service_tier safety_identifier
+  prompt_cache_key prompt_cache_retention response_format
+  stop_token_ids include_stop_str_in_output skip_special_tokens spaces_between_special_tokens truncate_prompt_tokens
+  prompt_logprobs return_token_ids return_tokens_as_token_ids structured_outputs guided_json guided_regex guided_choice
+  guided_grammar guided_decoding_backend guided_whitespace_pattern priority request_id cache_salt kv_transfer_params
+  vllm_xargs mm_processor_kwargs
+  regex ebnf no_stop_trim stop_regex lora_path session_params return_hidden_states return_meta_info return_routed_experts
+  rid bootstrap_host bootstrap_port bootstrap_room
+  cache_prompt id_slot grammar json_schema n_probs post_sampling_probs return_tokens timings_per_token lora
+  provider transforms models route plugins usage`);
+
+export const KNOWN_CHAT: KnownFields = {
+  top: new Set([
+    ...SHARED,
+    ...SAMPLING_FIELDS,
+    ...words(`
+      messages tools tool_choice parallel_tool_calls functions function_call reasoning_effort verbosity modalities audio
+      prediction web_search_options reasoning include_reasoning thinking enable_thinking
+      chat_template chat_template_kwargs add_generation_prompt continue_final_message add_special_tokens documents
+      separate_reasoning stream_reasoning reasoning_format parse_tool_calls thinking_forced_open`),
+  ]),
+  message: new Set(
+    words(`role content name tool_calls tool_call_id function_call refusal audio annotations reasoning_content reasoning
+      reasoning_details thinking cache_control tools prefix partial is_error`),
+  ),
+};
+
+export const KNOWN_COMPLETION: KnownFields = {
+  top: new Set([...SHARED, ...SAMPLING_FIELDS, ...words('prompt echo suffix add_special_tokens')]),
+};
+
+/** @returns the paths of fields that `known` does not name, each once (`messages[].odd`). */
+export function unknownFields(body: unknown, known: KnownFields): string[] {
+  const paths = new Set<string>();
+  const look = (value: unknown, names: ReadonlySet<string>, place: string) => {
+    for (const name of Object.keys(record(value))) if (!names.has(name)) paths.add((place + name).slice(0, 200));
+  };
+  look(body, known.top, '');
+  if (known.message !== undefined)
+    for (const message of list(record(body).messages)) look(message, known.message, 'messages[].');
+  return [...paths];
+}
