@@ -1,7 +1,7 @@
 /** Parses a config's text into a YAML tree, with limits on size and depth and sentences a person can act on. */
 import { Composer, type Document, Lexer, Parser, visit, type YAMLParseError } from 'yaml';
 import type { ConfigFix } from './config-fix.ts';
-import { jsonProblem } from './json-text.ts';
+import { readJson } from './json-text.ts';
 
 /** A problem at offsets of the text. */
 export interface TextProblem {
@@ -11,6 +11,8 @@ export interface TextProblem {
   start: number;
   end: number;
   fix?: ConfigFix;
+  /** Of broken text: what stands around it was read as it was meant. */
+  exact?: boolean;
 }
 
 /** Longest config in UTF-16 units; beyond it nothing is parsed. */
@@ -81,9 +83,11 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
     );
     return { problems };
   }
+  let read = text;
   if (json) {
-    const problem = jsonProblem(text);
-    if (problem)
+    const { problems: found, mended } = readJson(text);
+    read = mended;
+    for (const problem of found)
       problems.push({
         severity: 'error',
         code: 'json-syntax',
@@ -95,7 +99,7 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
   }
 
   // A lone carriage return ends a line in editors but not for the parser.
-  const source = text.replace(/\r(?!\n)/g, '\n');
+  const source = read.replace(/\r(?!\n)/g, '\n');
   let document: Document | undefined;
   try {
     const lexer = new Lexer();

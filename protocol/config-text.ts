@@ -71,7 +71,7 @@ export function readConfigText(written: string, file?: string): ConfigReading {
       const broken = problems
         .filter((problem) => problem.severity === 'error' && problem.code !== SECRET)
         .slice(0, MOST_FINDINGS);
-      problems.push(...checked.problems.filter((problem) => !causedBy(problem, broken, text, lines)));
+      problems.push(...checked.problems.filter((problem) => !causedBy(problem, broken, text, lines, tree?.value)));
     } else if (!problems.some((problem) => problem.severity === 'error')) {
       problems.push({
         severity: 'error',
@@ -315,18 +315,29 @@ function keysNear(name: string, paths: readonly string[]): string[] | undefined 
 }
 
 /** Whether a schema problem is only the shadow of broken text: on a line of an error, around it, or a missing key. */
-function causedBy(problem: Problem, broken: TextProblem[], text: string, lines: LineIndex): boolean {
+function causedBy(problem: Problem, broken: TextProblem[], text: string, lines: LineIndex, raw: unknown): boolean {
   if (broken.length === 0) return false;
-  const isSyntax = broken.some((error) => /syntax|alias|merge/.test(error.code));
-  if (isSyntax && (problem.code === 'missing-key' || problem.code === 'overlapping-splits')) return true;
+  const lost = broken.some(
+    ({ code, exact, start }) => /syntax|alias|merge/.test(code) && (!exact || start >= text.trimEnd().length),
+  );
+  if (lost && problem.code === 'missing-key') return true;
+  // A split that was not read may stand in what broke.
+  if (lost && problem.code === 'overlapping-splits' && problem.rests?.some((split) => perhapsWritten(split, raw, text)))
+    return true;
   const line = lines.position(problem.start).line;
   return broken.some(
     (error) =>
       (error.start < problem.end && error.end > problem.start) ||
-      lines.position(error.start).line === line ||
+      (!error.exact && lines.position(error.start).line === line) ||
       // An empty value just before the error: what should have been the value is what broke.
       (problem.empty === true && error.start > problem.end && /^\s*:?\s*$/.test(text.slice(problem.end, error.start))),
   );
+}
+
+/** Whether the last key of a path stands somewhere in the text although nothing was read at the path. */
+function perhapsWritten(path: string, raw: unknown, text: string): boolean {
+  const steps = path.split('.');
+  return valueAt(raw, steps) === undefined && new RegExp(`\\b${steps.at(-1)}\\b`).test(text);
 }
 
 function valueAt(value: unknown, path: Path): unknown {

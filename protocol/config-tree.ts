@@ -53,7 +53,8 @@ class TreeReader {
   }
 
   #fail(code: string, message: string, [start, end]: Span): Converted {
-    this.problems.push({ severity: 'error', code, message, start, end });
+    const exact = code === 'duplicate-key';
+    this.problems.push({ severity: 'error', code, message, start, end, ...(exact && { exact }) });
     return { value: undefined, size: 1 };
   }
 

@@ -398,6 +398,54 @@ describe('positions and sentences', () => {
     expect(codes).toEqual(own ? [] : ['proxy-not-loopback']);
   });
 
+  it('tells several errors of a broken JSON text at once', () => {
+    const text = (separator: string, rest: string) =>
+      `{"version":1,"name":"x","harness":{"adapter":"a/b.ts","suites":["s"]}${separator}"rl":{"rounds":-1},\n${rest}}`;
+    const told = (json: string) =>
+      readConfigText(json, 'c.json').findings.map(({ line, column, code }) => `${line}:${column} ${code}`);
+    const sft = '"sft":{"epochs":"3","batchh":2}';
+    // What stands beside a mistake is read whatever the mistake.
+    for (const [separator, at] of [
+      [',\n// why\n', '2:1'],
+      [',\n"seed":1\n', '3:1'],
+      [',\n"seed": ,\n', '2:9'],
+      [',\n"seed" 1,\n', '2:8'],
+      [',\nseed:1,\n', '2:1'],
+      [',\n"seed":1,,\n', '2:10'],
+      [',\n"seed: 1,\n', '2:1'],
+    ] as const)
+      expect([separator, ...told(text(separator, `"trainer":{"enginee":1},\n${sft}`))]).toEqual([
+        separator,
+        `${at} json-syntax`,
+        '3:16 wrong-value',
+        '4:12 unknown-key',
+        '5:17 wrong-value',
+        '5:21 unknown-key',
+      ]);
+  });
+
+  it('tells what stands on one line of JSON beside mistakes', () => {
+    const json =
+      '{"version":1,"name":"x","harness":{"adapter":"a/b.ts","suites":["s",]},"rl":{"rounds":2,"rounds":1,"rouns":3,}';
+    expect(readConfigText(json, 'c.json').findings.map(({ column, code }) => `${column} ${code}`)).toEqual([
+      '68 json-syntax',
+      '89 duplicate-key',
+      '100 unknown-key',
+      '109 json-syntax',
+      '111 json-syntax',
+    ]);
+  });
+
+  it('tells of overlapping splits beside broken YAML, unless the split may stand in what broke', () => {
+    const codes = (splits: string) =>
+      readConfigText(
+        `${HEAD}rl:\n  sampling: { topK: 1,\nsft:\n  epochs: 2\nsplits:\n  training: 5-12\n${splits}`,
+      ).findings.map(({ code }) => code);
+    expect(codes('')).toContain('overlapping-splits');
+    expect(codes('  evaluation: 12-14\n')).toContain('overlapping-splits');
+    expect(codes('evaluation: [\n')).not.toContain('overlapping-splits');
+  });
+
   it('tells one mistake once', () => {
     expect(brief(`${HEAD}rl:\n  rounds: -1\n   batch: 4\n\ttab: 1\n`).filter((l) => l.startsWith('5:'))).toHaveLength(
       1,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonProblem } from '../../../protocol/json-text.ts';
+import { parse } from 'yaml';
+import { jsonProblem, readJson } from '../../../protocol/json-text.ts';
 
 /** JSON's own verdict. */
 function isJson(text: string): boolean {
@@ -22,8 +23,14 @@ describe('JSON grammar', () => {
     ['{"a": 01}', 7, 'this is not a number JSON knows'],
     ['// x\n{}', 0, 'JSON has no comments; a .yaml file may hold them'],
     ['{} {}', 3, 'nothing may follow the end of the JSON value'],
-    ['{"a": [1, 2}', 11, 'a comma is missing before this'],
-    ['{"a": "x', 6, 'this text is not closed or holds a character that JSON wants escaped'],
+    ['{"a": [1, 2}', 11, '"]" is expected before this'],
+    ['{"a": "x', 6, 'this text is not closed'],
+    ['{"a": "C:\\d"}', 6, 'this text holds a character that JSON wants escaped'],
+    ['{"a": "x\ty"}', 6, 'this text holds a character that JSON wants escaped'],
+    ['[1,,2]', 3, 'there is a comma too many'],
+    ["['a']", 1, 'text needs double quotes, not single ones'],
+    ['[.5]', 1, 'this is not a number JSON knows'],
+    ['[1, %]', 4, 'a value is expected here'],
     ['{"a" 1}', 5, 'a colon is expected after the key'],
     ['', 0, 'a value is expected here'],
   ])('%s', (text, start, message) => {
@@ -55,5 +62,38 @@ describe('JSON grammar', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it.each([
+    ['{"a": 1,\n// one\n"b": [2, 3,], /* two */ "c": 4,}', { a: 1, b: [2, 3], c: 4 }, 4],
+    ['{"a": {"b": 1}\n"c": 2}', { a: { b: 1 }, c: 2 }, 1],
+    ['{"a" 1, "b": 2, "c" = 3}', { a: 1, b: 2, c: 3 }, 2],
+    ['{"a": "one,\n"b": {"c": "two},\n"d": 3}', { a: 'one', b: { c: 'two' }, d: 3 }, 2],
+    ['{"a: 1,\n"b": 2}', { a: 1, b: 2 }, 1],
+    ['{"x": {"a": [1, 2 }, "b": 3}', { x: { a: [1, 2] }, b: 3 }, 1],
+    [
+      '{a: one, \'b\': \'two\', "c": .5, "d": 3,, "e": , "f": 4}',
+      { a: 'one', b: 'two', c: 0.5, d: 3, e: null, f: 4 },
+      7,
+    ],
+  ])('%s is read as it was meant', (text, meant, count) => {
+    const { problems, mended } = readJson(text);
+    expect(mended).toHaveLength(text.length);
+    expect(parse(mended)).toEqual(meant);
+    expect(problems).toHaveLength(count);
+  });
+
+  it('is quick on hostile text', () => {
+    const started = performance.now();
+    for (const text of [
+      '['.repeat(1e6),
+      '{"a":'.repeat(2e5),
+      '/*'.repeat(5e5),
+      '"\n'.repeat(5e5),
+      '[,'.repeat(5e5),
+      '// \n'.repeat(2e5),
+    ])
+      expect(readJson(text).problems.length).toBeGreaterThan(0);
+    expect(performance.now() - started).toBeLessThan(5000);
   });
 });
