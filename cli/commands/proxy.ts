@@ -11,6 +11,9 @@ import { parsePort, parsePositive } from './serve.ts';
 
 const KINDS = ['auto', 'vllm', 'sglang', 'llamacpp', 'embedded', 'openai'] as const;
 
+const SEVERAL_CONNECTIONS =
+  'two connections are open at a time. If they are two harnesses, all is well; if they are one (the OpenAI and Anthropic clients keep several connections), its calls are spread over several episodes: record with --new-episode-per never and open an episode for each harness with --open-episode';
+
 interface ProxyArguments {
   upstream?: string;
   model?: string;
@@ -26,6 +29,9 @@ interface ProxyArguments {
   topK: number;
   presencePenalty: number;
   responseTokens: number;
+  onUpstreamFailure: 'pass' | 'fail-fast';
+  silenceSeconds: number;
+  bodyLimit: number;
   json?: boolean;
 }
 
@@ -46,7 +52,10 @@ export function proxyCommand(terminal: Terminal): Command {
     .option('--open-episode', 'open a further episode of the proxy that records into DIR now, and print its key')
     .option('--close-episode <key>', 'end an episode of that proxy')
     .addOption(
-      new Option('--new-episode-per <what>', 'when a new episode begins')
+      new Option(
+        '--new-episode-per <what>',
+        'when a new episode begins; connection is for harnesses that keep one connection for all their calls (the OpenAI and Anthropic clients keep several)',
+      )
         .choices(['connection', 'never'])
         .default('never'),
     )
@@ -57,6 +66,21 @@ export function proxyCommand(terminal: Terminal): Command {
     .option('--top-k <k>', 'the same; -1 for none', parseNumber(-1, 1e6), -1)
     .option('--presence-penalty <p>', 'the same', parseNumber(-2, 2), 0)
     .option('--response-tokens <n>', 'longest response', parsePositive, 4096)
+    .addOption(
+      new Option(
+        '--on-upstream-failure <manner>',
+        "what the harness gets when the server fails: its error, or one that stops the harness's repeating (424; CaP-X needs it)",
+      )
+        .choices(['pass', 'fail-fast'])
+        .default('pass'),
+    )
+    .option(
+      '--silence-seconds <n>',
+      'a call to which the server says nothing for so long has failed',
+      parsePositive,
+      1800,
+    )
+    .option('--body-limit <MB>', 'largest request in MB (a history of many images is large)', parseNumber(1, 1000), 32)
     .option('--json', 'JSON Lines: the address, every call, the summary')
     .addHelpText('after', '\nWhat the harness asks is recorded beside what was sent.\nCtrl-C ends the recording.')
     .action(async (options: ProxyArguments) => {
@@ -96,7 +120,9 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
   try {
     let kind = options.upstreamKind;
     let model = options.model;
-    if (kind === 'auto' || model === undefined) {
+    let policyVersion: number | null = null;
+    let vocabulary: number | null = null;
+    if (kind === 'auto' || kind === 'embedded' || model === undefined) {
       const detected = await detectUpstream(url, apiKey).catch((error: Error) => {
         throw new Error(`${error.message}; is it running? A server without a list needs --upstream-kind and --model`);
       });
@@ -105,21 +131,25 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
         evidence = detected.evidence;
       }
       model ??= detected.models[0] ?? '';
+      ({ policyVersion, vocabulary } = detected);
     }
     upstream = createUpstream({
       kind,
       url,
       model,
       apiKey,
-      policyVersion: () => null,
+      policyVersion: () => policyVersion,
+      vocabulary,
     });
   } catch (error) {
     return asUsage(error as Error);
   }
+  const bodyLimit = Math.floor(options.bodyLimit * 1024 * 1024);
   const perConnection = options.newEpisodePer === 'connection';
   const told = new Tally(terminal, options.json === true);
   const proxy = await startProxy({
     port: perConnection ? 0 : options.port,
+    bodyLimit,
     onNotice: (text) => told.notice(text),
   }).catch(asUsage);
   const finishing = new Set<Promise<void>>();
@@ -139,7 +169,8 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
       responseTokens: options.responseTokens,
       turns: Number.MAX_SAFE_INTEGER,
       sink: run.section,
-      onUpstreamFailure: 'pass',
+      onUpstreamFailure: options.onUpstreamFailure,
+      silenceSeconds: options.silenceSeconds,
     });
     told.watch(episode);
     let ended: Promise<void> | undefined;
@@ -157,6 +188,8 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
   const front = perConnection
     ? await ConnectionFront.start({
         port: options.port,
+        bodyLimit,
+        onSeveral: () => told.notice(SEVERAL_CONNECTIONS),
         open() {
           const { episode, end } = open();
           return {
@@ -247,7 +280,7 @@ function announce(
   tellEnvironment(terminal, at, model);
   terminal.out(
     options.newEpisodePer === 'connection'
-      ? 'every connection is an episode of its own'
+      ? 'every connection is an episode of its own: for harnesses that keep one connection for all their calls'
       : `all calls belong to one episode; the next one: proxy --open-episode --record ${options.record}`,
   );
   if (!at.upstream.capturesTokens)

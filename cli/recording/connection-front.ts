@@ -1,8 +1,9 @@
 /**
  * A door before the recording proxy for harnesses that cannot be given a new key an episode: every connection is an
- * episode of its own. Requests are passed on to that episode's address; one key opens the door for all of them.
+ * episode of its own. Requests are passed on to that episode's address; one key opens the door for all of them. A repeat
+ * that its client marks goes to the episode of its first try, over whatever connection it comes.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   createServer,
   request as httpRequest,
@@ -10,28 +11,41 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { listen } from '../../trainer-daemon/listening.ts';
-import { EPISODE_HEADER, keysIn } from '../../trainer-daemon/proxy/dialects/index.ts';
+import { refuse, sendError } from '../../trainer-daemon/proxy/answers.ts';
+import { type ApiError, apiError } from '../../trainer-daemon/proxy/api-error.ts';
+import { readBody } from '../../trainer-daemon/proxy/dialects/body.ts';
+import { RefusedRequest } from '../../trainer-daemon/proxy/dialects/contract.ts';
+import { dialectOf, EPISODE_HEADER, keysIn } from '../../trainer-daemon/proxy/dialects/index.ts';
+import { ConnectionEpisodes, type DoorEpisode } from './connection-episodes.ts';
 
 export interface FrontOptions {
   port: number;
-  /** Opens an episode for a connection; gives its address (ends in /v1) and what to do when the connection ends. */
+  /** Largest request body in bytes. */
+  bodyLimit: number;
+  /** Opens an episode for a connection; gives its address (ends in /v1) and what to do when it is over. */
   open(): { baseUrl: string; ended(): void };
+  /** Told once, when two connections of what may be one client are open at a time. */
+  onSeveral(): void;
 }
+
+const REQUEST_MILLISECONDS = 120_000;
 
 export class ConnectionFront {
   readonly key = randomBytes(32).toString('hex');
   baseUrl = '';
   readonly #server: Server;
-  readonly #episodes = new WeakMap<Socket, { baseUrl: string }>();
-  readonly #options: FrontOptions;
+  readonly #episodes: ConnectionEpisodes;
+  readonly #bodyLimit: number;
 
   private constructor(options: FrontOptions) {
-    this.#options = options;
-    this.#server = createServer((request, response) => this.#pass(request, response));
-    this.#server.requestTimeout = 0;
+    this.#episodes = new ConnectionEpisodes(options);
+    this.#bodyLimit = options.bodyLimit;
+    this.#server = createServer((request, response) => {
+      this.#pass(request, response).catch(() => response.destroy());
+    });
+    this.#server.requestTimeout = REQUEST_MILLISECONDS;
     // A harness may think for long between two calls of one episode.
     this.#server.keepAliveTimeout = 0;
   }
@@ -48,56 +62,71 @@ export class ConnectionFront {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
     await closed;
+    this.#episodes.end();
   }
 
-  #pass(request: IncomingMessage, response: ServerResponse): void {
-    const refuse = (status: number, message: string) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message, type: 'invalid_request_error', code: null } }));
-      request.resume();
-    };
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const inPath = /^\/e\/([^/?]+)(\/.*)?$/.exec(request.url ?? '/');
+    const path = inPath ? (inPath[2] ?? '/') : (request.url ?? '/');
+    const dialect = dialectOf(path.split('?')[0], request.headers);
+    const no = (error: ApiError) => refuse(request, response, dialect.error(error));
     // A page in a browser may reach a local port under a name of its own choosing; it cannot fake this header.
-    if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(request.headers.host ?? '')) {
-      refuse(403, 'this Host header is not served here');
-      return;
+    if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(request.headers.host ?? ''))
+      return no(apiError(403, 'host_not_allowed', 'this Host header is not served here'));
+    const keys = inPath ? [inPath[1]] : keysIn(request.headers);
+    if (!keys.some((key) => this.#mayEnter(key)))
+      return no(apiError(401, 'invalid_api_key', 'unknown key: send the one that proxy printed', { retry: false }));
+    if (!path.startsWith('/v1/')) return no(apiError(404, 'unknown_url', 'addresses begin with /v1/'));
+
+    let body: Buffer | undefined;
+    try {
+      body = await readBody(request, this.#bodyLimit, () => {});
+    } catch (error) {
+      if (error instanceof RefusedRequest) return no(error.error);
+      throw error;
     }
-    if (!keysIn(request.headers).some((key) => this.#mayEnter(key))) {
-      refuse(401, 'unknown key');
-      return;
-    }
-    const path = request.url ?? '/';
-    if (!path.startsWith('/v1/')) {
-      refuse(404, 'addresses begin with /v1/');
-      return;
-    }
-    const socket = request.socket;
-    let episode = this.#episodes.get(socket);
-    if (!episode) {
-      const opened = this.#options.open();
-      episode = opened;
-      this.#episodes.set(socket, opened);
-      socket.once('close', () => opened.ended());
-    }
+    if (body === undefined) return;
+    const episode = this.#episodes.of(request.socket, request.headers, hashOf(path, body));
+    this.#send(request, response, path, body, episode, (error) => sendError(response, dialect.error(error)));
+  }
+
+  #send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    body: Buffer,
+    episode: DoorEpisode,
+    failed: (error: ApiError) => void,
+  ): void {
     const {
       authorization: _key,
       'x-api-key': _other,
       [EPISODE_HEADER]: _episode,
       host: _host,
+      'transfer-encoding': _chunked,
       ...headers
     } = request.headers;
+    if (body.length > 0) headers['content-length'] = String(body.length);
+    const call = episode.begin();
     const onward = httpRequest(
       episode.baseUrl + path.slice('/v1'.length),
       { method: request.method, headers },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
+        response.on('finish', () => call.over((answer.statusCode ?? 502) < 400));
         pipeline(answer, response, () => {});
       },
     );
     onward.on('error', () =>
-      response.headersSent ? response.destroy() : refuse(502, 'the recording proxy did not answer'),
+      response.headersSent
+        ? response.destroy()
+        : failed(apiError(502, 'proxy_failed', 'the recording proxy did not answer')),
     );
-    response.on('close', () => onward.destroy());
-    pipeline(request, onward, () => {});
+    response.on('close', () => {
+      call.over(false);
+      onward.destroy();
+    });
+    onward.end(body);
   }
 
   #mayEnter(text: string): boolean {
@@ -105,4 +134,8 @@ export class ConnectionFront {
     const key = Buffer.from(this.key);
     return given.length === key.length && timingSafeEqual(given, key);
   }
+}
+
+function hashOf(path: string, body: Buffer): string {
+  return createHash('sha256').update(`${path}\n`).update(body).digest('base64');
 }

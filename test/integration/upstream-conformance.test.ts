@@ -294,7 +294,12 @@ describe('finding out what a server is', () => {
   ] as [Kind, string][])('%s', async (kind, version) => {
     const server = await START[kind]({ version, model: 'small', apiKey: 'k' });
     cleanUp.push(() => server.close());
-    expect(await detectUpstream(server.url, 'k')).toMatchObject({ kind, version, models: ['small'] });
+    expect(await detectUpstream(server.url, 'k')).toMatchObject({
+      kind,
+      version,
+      models: ['small'],
+      vocabulary: kind === 'llamacpp' ? 300 : null,
+    });
     await expect(detectUpstream(server.url, null)).rejects.toThrow('answered HTTP 401');
   });
 

@@ -17,7 +17,10 @@ const routes: Routes = {
     json: { default_generation_settings: { n_ctx: 4096 }, build_info: version, chat_template: '' },
   }),
   'GET /v1/models': (_, options) => ({
-    json: { object: 'list', data: [{ id: options.model ?? 'planner', object: 'model', owned_by: 'llamacpp' }] },
+    json: {
+      object: 'list',
+      data: [{ id: options.model ?? 'planner', object: 'model', owned_by: 'llamacpp', meta: { n_vocab: 300 } }],
+    },
   }),
   'POST /apply-template': (body, options) => ({
     json: { prompt: (options.lies?.otherTemplate ? 'You are helpful. ' : '') + render(body) },

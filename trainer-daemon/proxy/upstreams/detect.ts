@@ -2,7 +2,7 @@
 import type { UpstreamKind } from './client.ts';
 import { baseUrl, serverRoot } from './create.ts';
 import { askJson } from './request.ts';
-import { list, record } from './shapes.ts';
+import { list, record, versionOf } from './shapes.ts';
 
 const MOST_MILLISECONDS = 10_000;
 
@@ -14,6 +14,10 @@ export interface DetectedUpstream {
   models: string[];
   /** What the kind was told from. */
   evidence: string;
+  /** Version of the planner that it serves, where it tells one: the embedded planner does. */
+  policyVersion: number | null;
+  /** How many tokens its planner has, where it tells: llama.cpp's server does. */
+  vocabulary: number | null;
 }
 
 /**
@@ -34,19 +38,27 @@ export async function detectUpstream(url: string, apiKey: string | null): Promis
   const entries = list(record(listed).data).map(record);
   const models = entries.map((entry) => String(entry.id ?? ''));
   const owner = String(entries[0]?.owned_by ?? '');
+  const { n_vocab: tokens } = record(entries[0]?.meta);
+  const found = (evidence: string) => ({
+    version: null,
+    models,
+    evidence,
+    policyVersion: versionOf(entries[0]?.policy_version) ?? null,
+    vocabulary: Number.isSafeInteger(tokens) && (tokens as number) > 0 ? (tokens as number) : null,
+  });
   // The recording proxy names the same owner, but answers with whatever stands behind it.
   if (owner === 'agentic-robo-rl' && entries[0]?.policy_version !== undefined)
-    return { kind: 'embedded', version: null, models, evidence: 'its models name their policy version' };
+    return { ...found('its models name their policy version'), kind: 'embedded' };
   for (const { kind, path, version } of SIGNS) {
     // A foreign API is not knocked at everywhere: an owner that is known decides which doors are tried.
     const named = owner.toLowerCase().replace(/[^a-z]/g, '') === kind;
     if (!named && OWNERS.has(owner.toLowerCase())) continue;
     const answer = await ask(root + path).then(record, () => undefined);
     const told = answer && version(answer);
-    if (named) return { kind, version: told ?? null, models, evidence: `its models are owned by "${owner}"` };
-    if (told !== undefined) return { kind, version: told, models, evidence: `${path} answers as ${kind} does` };
+    if (named) return { ...found(`its models are owned by "${owner}"`), kind, version: told ?? null };
+    if (told !== undefined) return { ...found(`${path} answers as ${kind} does`), kind, version: told };
   }
-  return { kind: 'openai', version: null, models, evidence: 'nothing shows a server that tells token ids' };
+  return { ...found('nothing shows a server that tells token ids'), kind: 'openai' };
 }
 
 const OWNERS = new Set(['vllm', 'sglang', 'llamacpp', 'openai', 'system', 'library', 'agentic-robo-rl']);
