@@ -17,6 +17,7 @@ const programs = {
   'tabletop-skills.teacher': 'trainer-daemon/harnesses/tabletop-skills/teacher/main.ts',
   'tabletop-skills.adapter': 'trainer-daemon/harnesses/tabletop-skills/adapter.ts',
   'tabletop-skills-blank.adapter': 'trainer-daemon/harnesses/tabletop-skills/blank-adapter.ts',
+  daemon: 'trainer-daemon/api/main.ts',
   'language-server': 'language-server/server.ts',
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };

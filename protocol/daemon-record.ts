@@ -12,9 +12,9 @@ import { sha256 } from './random.ts';
 /**
  * The record of a running daemon, in both places. A client believes it when the file in the state folder is a plain
  * file of this user with mode 0600, names the workspace asked for and this machine, its process lives, and the daemon
- * repeats `pid` and `startedAt` in its answer to `daemon.hello`.
+ * repeats `pid` and `startedAt` in its answer to `daemon.hello`. Later versions may add keys.
  */
-export const daemonRecordSchema = z.strictObject({
+export const daemonRecordSchema = z.looseObject({
   pid: z.number().int().positive(),
   port: z.number().int().min(1).max(65535),
   /** Sent as `Authorization: Bearer TOKEN` with the WebSocket upgrade. */
