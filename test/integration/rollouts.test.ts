@@ -12,6 +12,7 @@ import { checkAdapter } from '../../trainer-daemon/rollouts/check-adapter.ts';
 import type { EpisodeJob, LoadedAdapter, RolloutOptions } from '../../trainer-daemon/rollouts/contract.ts';
 import { HarnessError, runEpisodes } from '../../trainer-daemon/rollouts/run-episodes.ts';
 import { startScriptedTeacher } from '../../trainer-daemon/rollouts/scripted-teacher.ts';
+import { WorkerPool } from '../../trainer-daemon/rollouts/worker-pool.ts';
 import { sleep, startVllmServer, type VllmServer } from '../doubles/vllm-server.ts';
 import { WatchedSection } from '../doubles/watched-section.ts';
 
@@ -256,6 +257,36 @@ describe('workers', () => {
     );
     expect(new Set(answers.map((answer) => answer.pid)).size).toBe(2);
     await expect.poll(() => answers.some((answer) => alive(answer.pid))).toBe(false);
+  });
+
+  it('of a pool outlast the jobs, unless those are cancelled', async () => {
+    const workers = new WorkerPool(fixtures, []);
+    const pidOf = ({ id }: EpisodeRecord) =>
+      JSON.parse(readFileSync(join(folder, 'output', id, 'episode.json'), 'utf8')).end.answer.pid as number;
+    try {
+      const [first] = await play([job('worker', 0)], { workers });
+      const [second] = await play([job('worker', 1)], { workers });
+      expect(pidOf(second)).toBe(pidOf(first));
+      expect(alive(pidOf(first))).toBe(true);
+
+      process.kill(pidOf(first), 'SIGKILL');
+      await expect.poll(() => alive(pidOf(first))).toBe(false);
+      const [third] = await play([job('worker', 2)], { workers });
+      expect(third).toMatchObject({ valid: true, reward: 1 });
+      expect(pidOf(third)).not.toBe(pidOf(first));
+
+      const cancel = new AbortController();
+      const rest = await play([job('worker', 3), job('worker-loops', 4)], {
+        workers,
+        concurrency: 1,
+        signal: cancel.signal,
+        onEpisode: () => cancel.abort(),
+      });
+      expect(rest).toHaveLength(1);
+      expect(alive(pidOf(third))).toBe(false);
+    } finally {
+      await workers.close();
+    }
   });
 
   it('a death ends only the episode in flight', async () => {

@@ -7,6 +7,7 @@ import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
 import type { Section } from '../store/contract.ts';
 import type { OutcomeInput } from './adapter-messages.ts';
 import type { ProcessRoster } from './process-roster.ts';
+import type { WorkerPool } from './worker-pool.ts';
 
 /** An adapter running in its own child process. */
 export interface LoadedAdapter {
@@ -47,6 +48,8 @@ export interface RolloutOptions {
   workspace: string;
   /** Where started processes are noted. */
   roster?: ProcessRoster;
+  /** Workers that go on living afterwards, for the next jobs; without it workers end with the jobs. */
+  workers?: WorkerPool;
   /** Cancels at once: running episodes are ended and leave no episode record. */
   signal?: AbortSignal;
   /** Asked before each start: true lets running episodes finish and starts no more. */

@@ -7,3 +7,4 @@ export type { EpisodeJob, LoadedAdapter, RolloutOptions, RunEpisodes } from './c
 export { ProcessRoster } from './process-roster.ts';
 export { HarnessError, runEpisodes } from './run-episodes.ts';
 export { type ScriptedTeacher, startScriptedTeacher } from './scripted-teacher.ts';
+export { WorkerPool } from './worker-pool.ts';

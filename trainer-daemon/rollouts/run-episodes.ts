@@ -40,7 +40,7 @@ class EpisodeRun {
     this.options = options;
     // Every running episode listens to it.
     setMaxListeners(0, this.cancel.signal);
-    this.pool = new WorkerPool(options.workspace, options.adapter.withheld, options.roster);
+    this.pool = options.workers ?? new WorkerPool(options.workspace, options.adapter.withheld, options.roster);
     this.records = new Array(options.jobs.length);
   }
 
@@ -55,7 +55,8 @@ class EpisodeRun {
       await this.announcing;
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      await this.pool.close(this.cancel.signal.aborted ? 0 : undefined);
+      if (this.cancel.signal.aborted) await this.pool.close(0);
+      else if (!this.options.workers) await this.pool.close();
     }
     if (this.failure !== undefined) throw this.failure;
     return this.records.filter((record) => record !== undefined);

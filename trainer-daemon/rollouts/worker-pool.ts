@@ -98,7 +98,7 @@ export class WorkerPool {
     if (!worker.process.end) this.idle.push(worker);
   }
 
-  /** Ends every worker: first by closing its input, then by force. */
+  /** Ends every worker: first by closing its input, then by force. The pool can be used again. */
   async close(patience = 2000): Promise<void> {
     await Promise.all(
       [...this.all].map(async (worker) => {

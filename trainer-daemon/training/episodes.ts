@@ -62,6 +62,7 @@ export async function collectEpisodes(
       signal: context.signal,
       stopStarting: () => context.stopping,
       roster: context.roster,
+      workers: context.workers,
       onEpisode: async (episode) => {
         records.set(episode.id, episode);
         done++;

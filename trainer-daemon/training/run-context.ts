@@ -10,7 +10,7 @@ import { type PlannerServer, startPlannerServer } from '../planner/serving/serve
 import type { RecordingProxy, Upstream } from '../proxy/contract.ts';
 import { createUpstream, PolicyGate } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
-import type { ProcessRoster } from '../rollouts/index.ts';
+import { type ProcessRoster, WorkerPool } from '../rollouts/index.ts';
 import type { RunStore } from '../store/contract.ts';
 import { type StopControl, TrainingError } from './contract.ts';
 import { eventsOf, policiesOf } from './history.ts';
@@ -47,6 +47,8 @@ export class RunContext {
   readonly proxy: RecordingProxy;
   /** Where harness processes are noted. */
   readonly roster: ProcessRoster;
+  /** Harness processes that play one episode after another. They outlast a section: starting them is dear. */
+  readonly workers: WorkerPool;
   /** The journal, kept up to date. */
   readonly lines: JournalLine[];
   private readonly stop: StopControl;
@@ -68,6 +70,7 @@ export class RunContext {
     this.adapter = parts.adapter;
     this.proxy = parts.proxy;
     this.roster = parts.roster;
+    this.workers = new WorkerPool(parts.configFolder, parts.adapter.withheld, parts.roster);
     this.lines = parts.history;
     this.stop = parts.stop;
     this.onEvent = parts.onEvent;
@@ -178,6 +181,7 @@ export class RunContext {
   async close(): Promise<void> {
     clearInterval(this.watch);
     this.external?.removeEventListener('abort', this.endNow);
+    await this.workers.close();
     await this.server?.close();
     await this.reader?.close();
   }
