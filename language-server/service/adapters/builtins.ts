@@ -5,6 +5,20 @@ import type { Evaluator } from './evaluate.ts';
 import { toNumber } from './operators.ts';
 import { either, FROM, type Frame, KIND, leastOf, of, shuffled, UNKNOWN, type Value, withFrom } from './values.ts';
 
+const CLOCK =
+  /^(global\.Date\.now|global\.Date|global\.performance\.now|global\.process\.(hrtime|uptime)|perf_hooks\.performance\.now|process\.hrtime)/;
+const CHANCE = /^(global\.Math\.random|global\.crypto\.(randomUUID|getRandomValues)|crypto\.(random|webcrypto))/;
+
+/** Whether calling something outside asks the clock. */
+export function isClock(external: string): boolean {
+  return CLOCK.test(external) && external !== 'global.Date.parse' && external !== 'global.Date.UTC';
+}
+
+/** Whether calling something outside asks chance. */
+export function isChance(external: string): boolean {
+  return CHANCE.test(external);
+}
+
 const PREDICATES = new Set(['includes', 'startsWith', 'endsWith', 'has', 'test']);
 const TEXT_METHODS =
   /^(trim|trimEnd|trimStart|toLowerCase|toUpperCase|slice|substring|padStart|padEnd|replace|replaceAll|repeat|toFixed|toString|charAt|concat|normalize)$/;
@@ -14,10 +28,14 @@ export function memberOf(base: Value, name: string): Value {
   // How many there are is no word of the planner's, unless they were chosen by it.
   if (name === 'length' || name === 'size') {
     if (base.kinds & KIND.any && (base.from & FROM.record) === 0) return UNKNOWN;
-    return of(KIND.number, base.kinds & KIND.array ? base.from : base.from & ~(FROM.planner | FROM.plannerError), {
-      literal: base.kinds === KIND.array && base.elements ? base.elements.length : undefined,
-      least: base.count ?? 0,
-    });
+    return of(
+      KIND.number,
+      (base.kinds & KIND.array ? base.from : base.from & ~(FROM.planner | FROM.plannerError)) & ~FROM.key,
+      {
+        literal: base.kinds === KIND.array && base.elements ? base.elements.length : undefined,
+        least: base.count ?? 0,
+      },
+    );
   }
   return UNKNOWN;
 }
@@ -40,7 +58,7 @@ export function callMember(
   }
   if (base.pattern !== undefined) {
     const subject = first();
-    if (name === 'test') return of(KIND.boolean, evidence(subject, base.pattern));
+    if (name === 'test') return of(KIND.boolean, evidence(subject, base.pattern) & ~FROM.key);
     if (name === 'exec') return matched(subject, base.pattern);
     return undefined;
   }
@@ -48,7 +66,7 @@ export function callMember(
     const word = first();
     const text = typeof word.literal === 'string' ? word.literal : (word.file ?? '');
     if (base.from & FROM.listed && text !== '') evaluator.hints.push(text);
-    return of(KIND.boolean, evidence(base, text) | word.from);
+    return of(KIND.boolean, (evidence(base, text) | word.from) & ~FROM.key);
   }
   if (name === 'match' || name === 'matchAll') {
     const pattern = first().pattern ?? '';
@@ -60,15 +78,17 @@ export function callMember(
     const all = base.elements ?? (base.element ? [base.element] : []);
     const from = all.reduce((sum, each) => sum | each.from, base.from | first().from);
     const known = base.elements?.every((each) => each.literal !== undefined);
-    const literal = known ? base.elements?.map((each) => each.literal).join(String(first().literal ?? ',')) : undefined;
-    return of(KIND.string, from, { literal });
+    const separator = String(first().literal ?? ',');
+    const literal = known ? base.elements?.map((each) => each.literal).join(separator) : undefined;
+    const file = base.elements?.map((each) => each.literal ?? each.file ?? '*').join(separator);
+    return of(KIND.string, from, { literal, file });
   }
   if (base.kinds === KIND.string || (base.kinds & KIND.string && TEXT_METHODS.test(name))) {
     const from = args().reduce((all, each) => all | each.from, base.from);
     // The first letters of a key are no key.
     const shortens = /^(slice|substring|replace|replaceAll)$/.test(name);
     if (TEXT_METHODS.test(name)) return of(KIND.string, shortens ? from & ~FROM.key : from, { file: base.file });
-    if (/^(indexOf|lastIndexOf|search|charCodeAt|localeCompare)$/.test(name)) return of(KIND.number, from);
+    if (/^(indexOf|lastIndexOf|search|charCodeAt|localeCompare)$/.test(name)) return of(KIND.number, from & ~FROM.key);
     if (name === 'at') return of(KIND.string | KIND.undefined, from);
     return of(KIND.any, from);
   }
@@ -216,7 +236,7 @@ export function callBuiltin(
         first.literal === undefined ? { file: first.file } : { literal: String(first.literal) },
       );
     case 'Boolean':
-      return of(KIND.boolean, from);
+      return of(KIND.boolean, from & ~FROM.key);
     case 'Number':
     case 'parseFloat':
     case 'parseInt':
@@ -276,6 +296,8 @@ export function callBuiltin(
     case 'fs.readdirSync':
       return of(KIND.array, FROM.listed, { element: of(KIND.string, FROM.listed) });
   }
+  if (isClock(external)) return of(KIND.number, FROM.chance);
+  if (isChance(external)) return of(/UUID|Bytes/.test(name) ? KIND.any : KIND.number, FROM.chance | from);
   if (/(^|\.)defineAdapter$/.test(name)) return first;
   if (name.startsWith('Promise.') || name.startsWith('fs/promises.')) return of(KIND.promise, FROM.record);
   if (name === 'Math.max' || name === 'Math.min') {

@@ -22,10 +22,10 @@ export function episodeValue(node: ts.Node): Value {
   return record(
     node,
     {
-      task: text(),
-      suite: text(),
-      taskIndex: number(),
-      init: number(),
+      task: text(FROM.task),
+      suite: text(FROM.task),
+      taskIndex: number(FROM.task),
+      init: number(FROM.init),
       attempt: number(FROM.attempt),
       role: text(),
       seed: number(FROM.seed),

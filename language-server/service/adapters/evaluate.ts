@@ -83,12 +83,12 @@ export class Evaluator {
         return looked ? { ...value, nonZero: true } : value;
       };
       const both = either(branch(node.whenTrue), branch(node.whenFalse));
-      return withFrom(both, this.value(node.condition, frame).from);
+      return withFrom(both, this.value(node.condition, frame).from & ~FROM.key);
     }
     if (ts.isBinaryExpression(node)) return binary(this, node, frame);
     if (ts.isPrefixUnaryExpression(node)) return prefix(this, node, frame);
     if (ts.isPostfixUnaryExpression(node)) return of(KIND.number, this.value(node.operand, frame).from);
-    if (ts.isTypeOfExpression(node)) return of(KIND.string, this.value(node.expression, frame).from);
+    if (ts.isTypeOfExpression(node)) return of(KIND.string, this.value(node.expression, frame).from & ~FROM.key);
     if (ts.isVoidExpression(node)) return of(KIND.undefined);
     if (ts.isDeleteExpression(node)) return of(KIND.boolean);
     if (ts.isAwaitExpression(node)) {

@@ -2,9 +2,8 @@
 import type ts from 'typescript6';
 import type { AdapterOptions } from '../contract.ts';
 import { type Analysis, attempt, begin } from './analysis.ts';
-import { placeOf } from './rules/types.ts';
 import { parseAdapter, type Syntax } from './syntax.ts';
-import type { ObjectShape } from './values.ts';
+import { type ObjectShape, placeOf } from './values.ts';
 
 export type Owner = 'adapter' | 'outcome' | 'launch' | 'process';
 

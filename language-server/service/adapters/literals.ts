@@ -95,6 +95,7 @@ export function created(evaluator: Evaluator, node: ts.NewExpression, frame: Fra
   const from = args.reduce((all, each) => all | each.from, 0);
   if (name === 'global.Promise') return of(KIND.promise);
   if (name === 'global.RegExp') return of(KIND.object, from, { pattern: String(args[0]?.literal ?? '') });
+  if (name === 'global.Date' && args.length === 0) return of(KIND.object, FROM.chance);
   if (name === 'global.Set' || name === 'global.Map')
     return of(KIND.object, from, {
       element: args[0] && evaluator.elementOf(args[0]),

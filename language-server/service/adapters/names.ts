@@ -89,6 +89,10 @@ function withWrites(evaluator: Evaluator, first: Value, declaration: Declaration
       };
     } else if (value.count !== undefined && write.kind !== 'escape') {
       value = shuffled(value, takes(write) ? undefined : value.count);
+    } else if (!value.object && write.kind !== 'escape') {
+      // `url.searchParams.set('key', key)`.
+      const held = write.values.reduce((all, each) => all | evaluator.value(each, frame).from, 0);
+      value = withFrom(value, held & FROM.key);
     } else if (value.object) {
       value = { ...value, object: changed(evaluator, value.object, write.kind, write, frame) };
     }

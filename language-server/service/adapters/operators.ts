@@ -27,7 +27,9 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
       });
       const only =
         left.kinds === KIND.boolean ? { ...right, kinds: right.kinds | KIND.boolean, literal: undefined } : joined;
-      return { ...only, from: independent ? from & ~PLANNERS : from };
+      // What is left of it where it was asked for alone is its being there.
+      const kept = from & ~(left.from & ~right.from & FROM.key);
+      return { ...only, from: independent ? kept & ~PLANNERS : kept };
     }
     case ts.SyntaxKind.BarBarToken: {
       const kept = left.kinds & ~empty;
@@ -65,14 +67,14 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
         [right, left],
       ])
         if (one.from & FROM.listed && typeof other.literal === 'string') evaluator.hints.push(other.literal);
-      return of(KIND.boolean, from);
+      return of(KIND.boolean, from & ~FROM.key);
     case ts.SyntaxKind.LessThanToken:
     case ts.SyntaxKind.GreaterThanToken:
     case ts.SyntaxKind.LessThanEqualsToken:
     case ts.SyntaxKind.GreaterThanEqualsToken:
     case ts.SyntaxKind.InKeyword:
     case ts.SyntaxKind.InstanceOfKeyword:
-      return of(KIND.boolean, from);
+      return of(KIND.boolean, from & ~FROM.key);
     case ts.SyntaxKind.AmpersandToken:
     case ts.SyntaxKind.BarToken:
     case ts.SyntaxKind.CaretToken:
@@ -132,7 +134,11 @@ export function prefix(evaluator: Evaluator, node: ts.PrefixUnaryExpression, fra
   const value = evaluator.value(node.operand, frame);
   switch (node.operator) {
     case ts.SyntaxKind.ExclamationToken:
-      return of(KIND.boolean, value.from, typeof value.literal === 'boolean' ? { literal: !value.literal } : {});
+      return of(
+        KIND.boolean,
+        value.from & ~FROM.key,
+        typeof value.literal === 'boolean' ? { literal: !value.literal } : {},
+      );
     case ts.SyntaxKind.PlusToken:
       return toNumber(value, node);
     case ts.SyntaxKind.MinusToken:

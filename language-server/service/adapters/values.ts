@@ -37,6 +37,12 @@ export const FROM = {
   checkedPath: 256,
   /** A path in the episode's output folder or in a temporary one. */
   ownFolder: 512,
+  /** `episode.init`. */
+  init: 1024,
+  /** Which task it is. */
+  task: 2048,
+  /** Chance or the clock. */
+  chance: 4096,
 } as const;
 
 export interface ObjectShape {
@@ -54,6 +60,11 @@ export interface Property {
   /** The expression of the value and the frame to look at it in, where there is one. */
   expression?: ts.Expression;
   frame?: Frame;
+}
+
+/** Where a property's value is written; its name where that is elsewhere. */
+export function placeOf(property: Property): ts.Node {
+  return property.expression && property.expression !== property.name ? property.expression : property.name;
 }
 
 /** The function call in which names have their values. */

@@ -1,15 +1,13 @@
 /** The same output gives the same outcome, and an adapter remembers nothing between episodes. */
 import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
+import { isChance, isClock } from '../builtins.ts';
 import { conditionsOf } from '../conditions.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { enclosingFunction, strip } from '../scopes.ts';
 import type { Frame } from '../values.ts';
 import { walk } from '../walk.ts';
 
-const CLOCK =
-  /^(global\.Date\.now|global\.Date|global\.performance\.now|global\.process\.(hrtime|uptime)|perf_hooks\.performance\.now|process\.hrtime)/;
-const RANDOM = /^(global\.Math\.random|global\.crypto\.(randomUUID|getRandomValues)|crypto\.(random|webcrypto))/;
 const OUTSIDE =
   /^(global\.fetch|global\.WebSocket|https?\.(get|request)|http2\.connect|net\.(connect|createConnection)|dns(\/promises)?\.|child_process\.)/;
 
@@ -34,9 +32,9 @@ function unsteady(evaluator: Evaluator, node: ts.Node, frame: Frame): string | u
   }
   if (!ts.isCallExpression(node)) return undefined;
   const { external } = evaluator.value(node.expression, frame);
-  if (!external || external === 'global.Date.parse' || external === 'global.Date.UTC') return undefined;
-  if (CLOCK.test(external)) return 'the clock';
-  if (RANDOM.test(external)) return 'chance';
+  if (!external) return undefined;
+  if (isClock(external)) return 'the clock';
+  if (isChance(external)) return 'chance';
   if (OUTSIDE.test(external)) return external.startsWith('child_process') ? 'another program' : 'the network';
   return undefined;
 }

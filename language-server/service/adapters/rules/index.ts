@@ -2,8 +2,9 @@
 import type { Rule } from '../analysis.ts';
 import { determinism, moduleState } from './determinism.ts';
 import { missingFiles, recordPaths } from './files.ts';
+import { harnessChanged } from './harness.ts';
 import { initialState } from './initial-state.ts';
-import { exposedKey, harnessChanged, throughShell } from './launching.ts';
+import { exposedKey, throughShell } from './launching.ts';
 import { rewardIsNumber, rewardSource } from './reward.ts';
 import { adapterShape, launchShape, outcomeShape } from './shape.ts';
 import { fieldTypes, promisesUsed } from './types.ts';

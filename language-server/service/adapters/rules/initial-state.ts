@@ -1,13 +1,16 @@
 /** Task and initial state are the same for all attempts of a group, or their rewards cannot be compared. */
 import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
+import { type Argument, wordsOf } from '../arguments.ts';
 import type { Evaluator } from '../evaluate.ts';
-import { strip } from '../scopes.ts';
-import { FROM, type Frame, type Value } from '../values.ts';
+import { type Process, processesOf } from '../processes.ts';
+import { FROM, isSurely, KIND, placeOf, type Value } from '../values.ts';
 import { walk } from '../walk.ts';
-import { placeOf } from './types.ts';
 
-const VARYING = FROM.attempt | FROM.seed;
+const VARYING = FROM.attempt | FROM.seed | FROM.chance;
+
+type Tell = (node: ts.Node, from: number, what: string) => void;
+
 /** Names of options, variables and fields that choose the scene. */
 const CHOOSES =
   /^(init(ial)?([-_]?(state|index|id|idx|seed))*|state([-_]?(id|index|idx))?|scene([-_]?(id|index|idx|seed))?|layout([-_]?(id|seed))?|(env|reset|sim|world)[-_]?seed|task([-_]?(id|index|idx))?)$/i;
@@ -15,11 +18,11 @@ const MAKES_SCENE = /^(make|get|pick|choose|create)?_?(scene|init(ial)?_?state|l
 
 export function initialState(analysis: Analysis): void {
   const { outcome, launch, evaluator } = analysis;
-  const tell = (node: ts.Node, from: number, what: string) =>
+  const tell: Tell = (node, from, what) =>
     analysis.report(
       'init-varies-with-attempt',
       node,
-      `${what} depends on ${from & FROM.attempt ? 'the attempt' : 'the seed, which differs between attempts'}; attempts of a group must see the same scene`,
+      `${what} depends on ${from & FROM.attempt ? 'the attempt' : from & FROM.seed ? 'the seed, which differs between attempts' : 'chance or the clock'}; attempts of a group must see the same scene`,
     );
   for (const { value } of outcome?.cases ?? [])
     for (const name of ['task', 'init']) {
@@ -27,23 +30,23 @@ export function initialState(analysis: Analysis): void {
       const from = property?.value().from ?? 0;
       if (property && from & VARYING) tell(placeOf(property), from, name);
     }
-  for (const { value } of launch?.cases ?? []) {
-    const properties = value.object?.properties;
-    const process = properties?.get('worker')?.value().object?.properties ?? properties;
-    const command = process?.get('command')?.value().literal;
-    const args = process?.get('args');
-    if (args?.expression && args.frame) {
-      // RPent takes its initial state from --seed.
-      const isRpent = typeof command === 'string' && /(^|\/)rpent$/.test(command);
-      checkArguments(evaluator, args.expression, args.frame, isRpent, tell);
+  for (const process of processesOf(analysis)) {
+    const { program, items, env, episode } = process;
+    // RPent takes its initial state from --seed.
+    const isRpent = /(^|\/)rpent$/.test(program);
+    checkArguments(items, isRpent, tell);
+    for (const each of items) {
+      if (!each) continue;
+      checkArguments(wordsOf(evaluator, each), isRpent, tell);
+      checkObject(evaluator, each, tell);
     }
-    const named = [process?.get('env')?.value(), properties?.get('episode')?.value()];
-    for (const fields of named)
-      for (const [name, property] of fields?.object?.properties ?? []) {
-        if (!CHOOSES.test(name.replace(/^(EPISODE|HARNESS|ENV)_/, ''))) continue;
+    for (const fields of [env, episode])
+      for (const [name, property] of fields?.properties ?? []) {
+        const option = name.replace(/^(EPISODE|HARNESS|ENV)_/, '');
         const { from } = property.value();
-        if (from & VARYING && from !== FROM.key) tell(placeOf(property), from, name);
+        if (varies(option, from, false)) tell(placeOf(property), from, name);
       }
+    checkMixed(evaluator, process, tell);
   }
   if (launch)
     walk(evaluator, launch.fn, launch.frame, (node, frame) => {
@@ -56,28 +59,64 @@ export function initialState(analysis: Analysis): void {
     });
 }
 
-/** `['--init', x]`, `['--init=' + x]`, also in nested and spread lists. */
-function checkArguments(
-  evaluator: Evaluator,
-  expression: ts.Expression,
-  frame: Frame,
-  seedIsState: boolean,
-  tell: (node: ts.Node, from: number, what: string) => void,
-): void {
-  const list = strip(expression);
-  if (!ts.isArrayLiteralExpression(list)) return;
-  const chooses = (option: string) => CHOOSES.test(option) || (seedIsState && option === 'seed');
+/** Whether what an option or field is set to may not be what it comes from. */
+function varies(name: string, from: number, seedIsState: boolean): boolean {
+  if (CHOOSES.test(name) || (seedIsState && name === 'seed')) return (from & VARYING) !== 0;
+  // Another seed than the scene's may differ between attempts, but it is the episode's then.
+  return /(^|[-_])seed$/i.test(name) && (from & FROM.chance) !== 0;
+}
+
+/** `['--init', x]`, `['--init=' + x]`. */
+function checkArguments(items: readonly (Argument | undefined)[], seedIsState: boolean, tell: Tell): void {
   let option: string | undefined;
-  for (const each of list.elements) {
-    if (ts.isSpreadElement(each)) {
-      checkArguments(evaluator, each.expression, frame, seedIsState, tell);
+  for (const each of items) {
+    if (!each) {
+      option = undefined;
       continue;
     }
-    const value: Value = evaluator.value(each, frame);
-    if (option !== undefined && value.from & VARYING) tell(each, value.from, `--${option}`);
-    const written = typeof value.literal === 'string' ? value.literal : (value.file ?? '');
-    const [, name, joined] = /^--?([\w-]+)(=)?/.exec(written) ?? [];
-    option = name !== undefined && !joined && chooses(name) ? name : undefined;
-    if (name !== undefined && joined && chooses(name) && value.from & VARYING) tell(each, value.from, `--${name}`);
+    const { from } = each.value;
+    if (option !== undefined && varies(option, from, seedIsState)) tell(each.node, from, `--${option}`);
+    const [, name, joined] = /^--?([\w-]+)(=)?/.exec(each.text) ?? [];
+    option = joined ? undefined : name;
+    if (name !== undefined && joined && varies(name, from, seedIsState)) tell(each.node, from, `--${name}`);
   }
+}
+
+/** `JSON.stringify({ init: x })` as an argument. */
+function checkObject(evaluator: Evaluator, { node, frame }: Argument, tell: Tell): void {
+  if (!ts.isCallExpression(node) || node.expression.getText() !== 'JSON.stringify' || !node.arguments[0]) return;
+  for (const [name, property] of evaluator.value(node.arguments[0], frame).object?.properties ?? []) {
+    const { from } = property.value();
+    if (varies(name, from, false)) tell(placeOf(property), from, name);
+  }
+}
+
+/**
+ * A number made of the initial state and the attempt, where the initial state does not reach the harness by itself: it can
+ * only choose the scene, whatever the option is called.
+ */
+function checkMixed(evaluator: Evaluator, { items, env, episode }: Process, tell: Tell): void {
+  const fields = [env, episode].flatMap((each) => [...(each?.properties.values() ?? [])]);
+  const all = [...items.flatMap((each) => each?.value ?? []), ...fields.map((each) => each.value())];
+  if (all.some(({ from }) => from & FROM.init && (from & FROM.attempt) === 0)) return;
+  for (const each of items)
+    if (each && isMixed(each.value) && isNumber(evaluator, each)) tell(each.node, each.value.from, 'the initial state');
+}
+
+function isMixed({ from }: Value): boolean {
+  return (from & FROM.init) !== 0 && (from & FROM.attempt) !== 0;
+}
+
+/** `String(n)`, `${n}`, `n.toString()`: a number as a text and nothing beside it. */
+function isNumber(evaluator: Evaluator, { node, frame, text }: Argument): boolean {
+  if (text !== '*') return false;
+  const inner =
+    ts.isCallExpression(node) && node.expression.getText() === 'String'
+      ? node.arguments[0]
+      : ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)
+        ? node.expression.expression
+        : ts.isTemplateExpression(node)
+          ? node.templateSpans[0].expression
+          : undefined;
+  return inner !== undefined && isSurely(evaluator.value(inner, frame), KIND.number);
 }

@@ -1,40 +1,23 @@
-/** How launch starts the harness: as it is, without a shell, and without showing the key. */
+/** How launch starts the harness: without a shell, and without showing the key. */
 import ts from 'typescript6';
 import type { Fix } from '../../contract.ts';
 import type { Analysis } from '../analysis.ts';
-import type { Evaluator } from '../evaluate.ts';
+import type { Argument } from '../arguments.ts';
+import { type Process, processesOf } from '../processes.ts';
 import { strip } from '../scopes.ts';
-import { FROM, type Frame, KIND, type ObjectShape, type Property, type Value } from '../values.ts';
+import { FROM, type ObjectShape, type Property, placeOf, type Value } from '../values.ts';
 import { walk } from '../walk.ts';
-import { placeOf } from './types.ts';
 
-interface Process {
-  fields: ObjectShape['properties'];
-  command: Property | undefined;
-  args: Property | undefined;
-}
-
-function processesOf({ launch }: Analysis): Process[] {
-  return (launch?.cases ?? []).flatMap(({ value }) => {
-    const object = value.object?.properties.get('worker')?.value().object ?? value.object;
-    if (!object) return [];
-    return [
-      { fields: object.properties, command: object.properties.get('command'), args: object.properties.get('args') },
-    ];
-  });
-}
-
-const SHELL = /(^|[\\/])(sh|bash|zsh|dash|ksh|fish|cmd|powershell|pwsh)(\.exe)?$/i;
+export const SHELL = /(^|[\\/])(sh|bash|zsh|dash|ksh|fish|cmd|powershell|pwsh)(\.exe)?$/i;
 const PROGRAM =
   /^(python[\d.]*|node|npx|npm|bash|sh|uv|uvx|conda|docker|podman|ros2|rpent|poetry|deno|bun|java|cargo|make|env|sudo|xvfb-run)\s+\S/;
 
 /** A command line in one text instead of a command and its arguments. */
 export function throughShell(analysis: Analysis): void {
   const { evaluator, launch, report } = analysis;
-  for (const { fields, command, args } of processesOf(analysis)) {
+  for (const process of processesOf(analysis)) {
+    const { fields, command, program: written } = process;
     if (!command) continue;
-    const value = command.value();
-    const written = typeof value.literal === 'string' ? value.literal : (value.file ?? '');
     if (PROGRAM.test(written) || (/^[\w.-]+\s+\S/.test(written) && /\s(-|\S+\.(py|js|mjs|sh|ts)\b)/.test(written)))
       report(
         'launch-through-shell',
@@ -42,7 +25,7 @@ export function throughShell(analysis: Analysis): void {
         'command is the program alone; no shell splits this text: put its arguments into args',
         splitCommand(analysis, command, fields),
       );
-    if (SHELL.test(written) && args?.expression && args.frame) checkScript(analysis, args.expression, args.frame);
+    checkScripts(analysis, process);
   }
   if (!launch) return;
   walk(evaluator, launch.fn, launch.frame, (node, frame) => {
@@ -57,20 +40,34 @@ export function throughShell(analysis: Analysis): void {
   });
 }
 
-/** `bash -c` with a text put together from values: what is in them is run. A constant script is the user's own. */
-function checkScript({ evaluator, report }: Analysis, expression: ts.Expression, frame: Frame): void {
-  const list = strip(expression);
-  if (!ts.isArrayLiteralExpression(list)) return;
-  const option = list.elements.findIndex((each) =>
-    /^(-\w*c|\/c|-Command)$/i.test(String(evaluator.value(each, frame).literal ?? '')),
-  );
-  const script = option < 0 ? undefined : list.elements[option + 1];
-  if (!script || ts.isSpreadElement(script) || evaluator.value(script, frame).literal !== undefined) return;
-  report(
-    'launch-through-shell',
-    script,
-    'a shell runs whatever the values in this text hold; pass them as arguments of their own',
-  );
+/** Options of ssh that take a word of their own. */
+const SSH_VALUE = /^-[BbcDEeFIiJLlmOopQRSWw]$/;
+
+/**
+ * `bash -c`, `env bash -lc`, `docker exec sim sh -c`, `ssh host` with a text put together from values: what is in them is
+ * run. A constant script is the user's own.
+ */
+function checkScripts({ report }: Analysis, { program, items }: Process): void {
+  const words = [program, ...items.map((each) => each?.text ?? '*')];
+  const tell = (script: Argument | undefined) => {
+    if (!script || script.value.literal !== undefined || !script.text.includes('*')) return;
+    report(
+      'launch-through-shell',
+      script.node,
+      'a shell runs whatever the values in this text hold; pass them as arguments of their own',
+    );
+  };
+  const shell = words.findIndex((each) => SHELL.test(each));
+  if (shell >= 0) {
+    const option = words.findIndex((each, i) => i > shell && /^(-\w*c|\/c|-Command)$/i.test(each));
+    if (option > 0) tell(items[option]);
+  }
+  const ssh = words.findIndex((each) => /(^|[\\/])ssh(\.exe)?$/.test(each));
+  if (ssh < 0) return;
+  let host = ssh + 1;
+  while (words[host]?.startsWith('-')) host += SSH_VALUE.test(words[host]) ? 2 : 1;
+  // ssh joins what follows the host into one text for the shell there; a text with spaces is meant as such.
+  for (const each of items.slice(host)) if (each && /\s/.test(each.text)) tell(each);
 }
 
 /** Splits a plain command line at its spaces. */
@@ -99,14 +96,11 @@ const WRITES = /^fs(\/promises)?\.(writeFile|appendFile)/;
 export function exposedKey(analysis: Analysis): void {
   const { evaluator, launch, report } = analysis;
   const message = 'other users of the machine can read command lines; give the key as a variable of env';
-  for (const { command, args } of processesOf(analysis)) {
+  for (const { command, args, items } of processesOf(analysis)) {
     if (command && command.value().from & FROM.key) report('api-key-exposed', placeOf(command), message);
-    if (args && args.value().from & FROM.key)
-      report(
-        'api-key-exposed',
-        args.expression ? keyNode(evaluator, args.expression, args.frame as Frame) : placeOf(args),
-        message,
-      );
+    const shown = items.filter((each) => each !== undefined && (each.value.from & FROM.key) !== 0);
+    for (const each of shown) if (each) report('api-key-exposed', each.node, message);
+    if (shown.length === 0 && args && args.value().from & FROM.key) report('api-key-exposed', placeOf(args), message);
   }
   if (!launch) return;
   walk(evaluator, launch.fn, launch.frame, (node, frame) => {
@@ -127,94 +121,4 @@ export function exposedKey(analysis: Analysis): void {
 function holdsKey(value: Value): boolean {
   if (value.from & FROM.key) return true;
   return [...(value.object?.properties.values() ?? [])].some((each) => (each.value().from & FROM.key) !== 0);
-}
-
-/** The innermost part of an argument list that holds the key. */
-function keyNode(evaluator: Evaluator, expression: ts.Expression, frame: Frame): ts.Expression {
-  const node = strip(expression);
-  const parts = ts.isArrayLiteralExpression(node)
-    ? node.elements.map((each) => (ts.isSpreadElement(each) ? each.expression : each))
-    : ts.isConditionalExpression(node)
-      ? [node.whenTrue, node.whenFalse]
-      : [];
-  const found = parts.find((each) => evaluator.value(each, frame).from & FROM.key);
-  return found ? keyNode(evaluator, found, frame) : node;
-}
-
-const PROMPT_OPTION =
-  /^(system[-_]?prompt|prompt|(extra|append|override)[-_](system[-_])?prompt|prompt[-_](text|append|prefix|suffix|override|extra)|tools|(enable|disable|disabled|allow|allowed|disallow|disallowed|without|no|extra|add|remove|hide|hidden)[-_]?(tools?|skills?)|hints?|few[-_]?shot|examples|tool[-_]choice|max[-_]retries|retries|self[-_]?correct(ion)?|loop)$/i;
-const ALWAYS =
-  /^((extra|append|override)[-_](system[-_])?prompt|prompt[-_](append|prefix|suffix|override|extra)|(disable|disabled|disallow|disallowed|without|extra|add|remove|hide|hidden)[-_]?(tools?|skills?))$/i;
-const HARNESS_FILE = /prompt|tools?\b|skill|system|agent|instruction|\.py$/i;
-const CHANGES_FILE = /^fs(\/promises)?\.(writeFile|appendFile|copyFile|cp|rename|rm|unlink|symlink)/;
-
-/** Tools, prompts or loop of the harness made other than they are. */
-export function harnessChanged(analysis: Analysis): void {
-  const { evaluator, launch, report } = analysis;
-  const tell = (node: ts.Node, what: string) =>
-    report(
-      'harness-changed',
-      node,
-      `${what} changes the harness; an adapter leaves its tools, prompts and loop as they are`,
-    );
-  for (const each of launch?.cases ?? []) {
-    const properties = each.value.object?.properties;
-    const fields = properties?.get('worker')?.value().object?.properties ?? properties;
-    const args = fields?.get('args');
-    if (args?.expression && args.frame) checkOptions(evaluator, args.expression, args.frame, tell);
-    for (const named of [fields?.get('env')?.value(), properties?.get('episode')?.value()])
-      for (const [name, property] of named?.object?.properties ?? []) {
-        const option = name.replace(/([a-z])([A-Z])/g, '$1_$2').replace(/^(RPENT|CAPX|HARNESS|AGENT|PLANNER)_/i, '');
-        if (PROMPT_OPTION.test(option) && (ALWAYS.test(option) || isAdapters(property.value())))
-          tell(placeOf(property), name);
-      }
-  }
-  if (!launch) return;
-  walk(evaluator, launch.fn, launch.frame, (node, frame) => {
-    if (!ts.isCallExpression(node)) return;
-    const { external = '' } = evaluator.value(node.expression, frame);
-    if (!CHANGES_FILE.test(external)) return;
-    const target = /\.(copyFile|cp|rename|symlink)/.test(external) ? node.arguments[1] : node.arguments[0];
-    if (!target) return;
-    const value = evaluator.value(target, frame);
-    const path = typeof value.literal === 'string' ? value.literal : (value.file ?? '');
-    if ((value.from & FROM.ownFolder) === 0 && HARNESS_FILE.test(path))
-      tell(node, `writing ${path.replace(/^[*/]+/, '')}`);
-  });
-}
-
-/** A value the adapter makes up itself: words of its own, or chosen by role, task or attempt. */
-function isAdapters(value: Value): boolean {
-  if (value.kinds & (KIND.array | KIND.object)) return true;
-  if (typeof value.literal === 'string') return value.literal.trim().split(/\s+/).length >= 3;
-  return (value.kinds & KIND.string) !== 0 && value.kinds === KIND.string;
-}
-
-function checkOptions(
-  evaluator: Evaluator,
-  expression: ts.Expression,
-  frame: Frame,
-  tell: (node: ts.Node, what: string) => void,
-): void {
-  const list = strip(expression);
-  if (!ts.isArrayLiteralExpression(list)) return;
-  for (const [i, each] of list.elements.entries()) {
-    if (ts.isSpreadElement(each)) {
-      const inner = strip(each.expression);
-      const branches = ts.isConditionalExpression(inner) ? [inner.whenTrue, inner.whenFalse] : [inner];
-      for (const branch of branches) checkOptions(evaluator, branch, frame, tell);
-      continue;
-    }
-    const value = evaluator.value(each, frame);
-    const written = typeof value.literal === 'string' ? value.literal : (value.file ?? '');
-    const [, option, joined] = /^--?([\w-]+)(=(.*))?$/s.exec(written) ?? [];
-    if (option === undefined || !PROMPT_OPTION.test(option)) continue;
-    const next = list.elements[i + 1];
-    const after = next && !ts.isSpreadElement(next) ? evaluator.value(next, frame) : undefined;
-    const own =
-      joined === undefined
-        ? after !== undefined && isAdapters(after)
-        : value.literal === undefined || isAdapters(value);
-    if (ALWAYS.test(option) || own) tell(each, `--${option}`);
-  }
 }

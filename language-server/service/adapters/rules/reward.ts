@@ -5,8 +5,7 @@ import { type Case, casesOf, type Reason } from '../cases.ts';
 import { completes } from '../conditions.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { enclosingFunction, isFunction, strip } from '../scopes.ts';
-import { FROM, isSurely, KIND } from '../values.ts';
-import { placeOf } from './types.ts';
+import { FROM, isSurely, KIND, placeOf } from '../values.ts';
 
 const PLANNERS = FROM.planner | FROM.plannerError;
 

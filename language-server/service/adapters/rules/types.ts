@@ -2,8 +2,9 @@
 import ts from 'typescript6';
 import type { Fix } from '../../contract.ts';
 import type { Analysis } from '../analysis.ts';
+import { argumentsOf } from '../arguments.ts';
 import { enclosingFunction, strip } from '../scopes.ts';
-import { isSurely, isSurelyNot, KIND, type Property, type Value } from '../values.ts';
+import { isSurely, isSurelyNot, KIND, type Property, placeOf, type Value } from '../values.ts';
 import { walk } from '../walk.ts';
 import { OUTCOME_KINDS } from './shape.ts';
 
@@ -23,11 +24,6 @@ function kindName(value: Value): string {
   return NAMES.filter(([kind]) => value.kinds & kind)
     .map(([, name]) => name)
     .join(' or ');
-}
-
-/** Where a property's value is written; its name where that is elsewhere. */
-export function placeOf(property: Property): ts.Node {
-  return property.expression && property.expression !== property.name ? property.expression : property.name;
 }
 
 /** The fields of adapter, outcome and launch against what the contract says. */
@@ -71,26 +67,15 @@ function checkProcess(analysis: Analysis, process: Value): void {
   check(analysis, fields?.get('cwd'), text);
   const args = fields?.get('args');
   check(analysis, args, { kinds: KIND.array, what: 'a list of texts' });
-  if (args?.expression && args.frame) {
-    const list = strip(args.expression);
-    if (ts.isArrayLiteralExpression(list))
-      for (const each of list.elements) {
-        const inner = ts.isSpreadElement(each) ? strip(each.expression) : undefined;
-        if (inner && ts.isArrayLiteralExpression(inner)) for (const one of inner.elements) argument(one);
-        else argument(each);
-      }
-    function argument(node: ts.Expression): void {
-      if (ts.isSpreadElement(node) || !args?.frame) return;
-      checkText(analysis, node, analysis.evaluator.value(node, args.frame), 'an argument');
-    }
-  }
+  for (const each of argumentsOf(analysis.evaluator, args))
+    if (each?.direct) checkText(analysis, each.node, each.value, 'an argument');
   for (const [name, property] of fields?.get('env')?.value().object?.properties ?? [])
     if (property.expression && property.expression !== property.name)
       checkText(analysis, property.expression, property.value(), `the variable ${name}`);
 }
 
 /** Arguments and variables of a process are texts; a number can be made one. */
-function checkText({ report, syntax }: Analysis, node: ts.Expression, value: Value, what: string): void {
+function checkText({ report, syntax }: Analysis, node: ts.Node, value: Value, what: string): void {
   if (syntax.broken(node) || !isSurelyNot(value, KIND.string | KIND.undefined) || value.kinds & KIND.promise) return;
   const range = syntax.range(node);
   const fix: Fix = {

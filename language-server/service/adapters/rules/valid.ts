@@ -5,9 +5,8 @@ import { type Case, casesOf, type Reason } from '../cases.ts';
 import { atomsOf } from '../conditions.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { isFunction, strip } from '../scopes.ts';
-import { FROM, type Property } from '../values.ts';
+import { FROM, type Property, placeOf } from '../values.ts';
 import { walk } from '../walk.ts';
-import { placeOf } from './types.ts';
 
 const REASONS: [number, string][] = [
   [FROM.timeout, 'a limit that was reached is a failure of the planner, valid with reward 0'],
