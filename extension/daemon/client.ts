@@ -61,6 +61,8 @@ export class DaemonClient implements Disposable {
   /** What is being tried at the moment, and whether a daemon is started for it where there is none. */
   private trying: { work: Promise<void>; launch: boolean } | undefined;
   private leaving: string | undefined;
+  /** Why there was no connection, at the last attempt. */
+  private obstacle: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private disposed = false;
 
@@ -197,7 +199,8 @@ export class DaemonClient implements Disposable {
           this.set({ state: 'stopped' });
           return;
         }
-        if (attempt > MOST_ATTEMPTS) throw new Error('daemons of this workspace come and go; try again');
+        if (attempt > MOST_ATTEMPTS)
+          throw new Error(`the workspace has a daemon, but it cannot be reached${why(this.obstacle)}`);
         const { program, workspace } = this.options;
         const line = await launchDaemon(program, workspace);
         if (line.type === 'failed') throw new Error(line.message);
@@ -215,7 +218,8 @@ export class DaemonClient implements Disposable {
   private async record() {
     const places = await placesFor(this.options.workspace, this.options.program.environment);
     const reading = await readRecord(places);
-    if (reading.kind === 'disbelieved') this.options.log(`${places.record} is not used: ${reading.reason}`);
+    this.obstacle = reading.kind === 'disbelieved' ? `${places.record} is not used: ${reading.reason}` : undefined;
+    if (this.obstacle !== undefined) this.options.log(this.obstacle);
     return reading.kind === 'found' ? reading.record : undefined;
   }
 
@@ -232,7 +236,8 @@ export class DaemonClient implements Disposable {
         silenceSeconds: this.options.silenceSeconds,
       });
     } catch (error) {
-      this.options.log(`nobody answers for ${record.workspace}: ${(error as Error).message}`);
+      this.obstacle = `nobody answers at port ${record.port}: ${(error as Error).message}`;
+      this.options.log(this.obstacle);
       return false;
     }
     try {

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { DaemonClient, type DaemonState } from '../../extension/daemon/client.ts';
 import type { FollowedRun, RunNews } from '../../extension/daemon/followed-run.ts';
 import { lives } from '../../extension/daemon/record.ts';
@@ -24,8 +24,11 @@ export interface Bench {
   log(): string;
 }
 
-/** An empty workspace and a state folder, both gone with the test, and the daemon with them. */
-export function bench(): Bench {
+/**
+ * An empty workspace and a state folder, both gone with the test, and the daemon with them.
+ * @param cleanUp takes what is done at the end; `afterAll` where a workspace serves several tests.
+ */
+export function bench(cleanUp: (work: () => Promise<void>) => void = onTestFinished): Bench {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'arrl daemon ü-')));
   const folder = realpathSync(mkdtempSync(join(root, 'wörk space-')));
   const environment = { ...process.env, npm_command: '', AGENTIC_ROBO_RL_STATE: join(root, 'state') };
@@ -33,12 +36,12 @@ export function bench(): Bench {
   const clients: DaemonClient[] = [];
   const said: string[] = [];
   const record = () => JSON.parse(readFileSync(places.record, 'utf8')) as DaemonRecord;
-  onTestFinished(async () => {
+  cleanUp(async () => {
     for (const client of clients) client.dispose();
     if (existsSync(places.record)) {
       const { pid } = record();
       kill(pid, 'SIGTERM');
-      await expect.poll(() => lives(pid), { timeout: 90_000 }).toBe(false);
+      await vi.waitFor(() => expect(lives(pid)).toBe(false), { timeout: 90_000 });
     }
     rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   });

@@ -9,6 +9,11 @@ import { RpcError } from './rpc-error.ts';
 
 const LARGEST_DOCUMENT = 48 * 1024 * 1024;
 const LONGEST_ERROR = 64 * 1024;
+/** Commands at work at a time; further ones wait. */
+const MOST_COMMANDS = 2;
+
+let atWork = 0;
+const waiting: (() => void)[] = [];
 
 /**
  * Runs a command of `agentic-robo-rl` that prints one JSON document, whatever its exit code.
@@ -16,6 +21,18 @@ const LONGEST_ERROR = 64 * 1024;
  * @throws RpcError `failed` with what the command says when it prints none; `cancelled` when the signal aborts.
  */
 export async function commandDocument(workspace: string, words: string[], signal: AbortSignal): Promise<unknown> {
+  while (atWork >= MOST_COMMANDS) await new Promise<void>((resolve) => waiting.push(resolve));
+  atWork++;
+  try {
+    return await run(workspace, words, signal);
+  } finally {
+    atWork--;
+    waiting.shift()?.();
+  }
+}
+
+async function run(workspace: string, words: string[], signal: AbortSignal): Promise<unknown> {
+  // It may have been given up while it waited.
   if (signal.aborted) throw new RpcError('cancelled', 'the request was cancelled');
   const environment: NodeJS.ProcessEnv = { ...process.env, npm_command: '', NO_COLOR: '1' };
   if (process.versions.electron !== undefined) environment.ELECTRON_RUN_AS_NODE = '1';

@@ -1,0 +1,272 @@
+/** Reading runs, checks, single episodes, evaluations and serving through a real daemon, on one finished run. */
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { DaemonClient } from '../../extension/daemon/client.ts';
+import { FollowedRun } from '../../extension/daemon/followed-run.ts';
+import type { CallSummary } from '../../protocol/daemon.ts';
+import type { EpisodeRecord, SampleRecord } from '../../protocol/records.ts';
+import { isDamaged } from '../../recordings/index.ts';
+import { type Bench, bench, news } from './daemon-bench.ts';
+import { quickConfig } from './quick-run.ts';
+
+const PATIENCE = { timeout: 60_000, interval: 50 };
+
+let place: Bench;
+let client: DaemonClient;
+let run: string;
+let directory: string;
+
+/** Waits for the end of a run and says how it ended. */
+async function end(started: { run: string }) {
+  const followed = new FollowedRun(client, started.run, () => {});
+  const over = ['finished', 'stopped', 'failed'];
+  if (!over.includes(followed.state.phase)) await news(followed, () => over.includes(followed.state.phase));
+  followed.dispose();
+  // The daemon lets go of the run a moment after the last entry.
+  await vi.waitFor(async () => expect((await client.request('daemon.status', {})).active).toBeNull(), PATIENCE);
+  return followed.state;
+}
+
+beforeAll(async () => {
+  place = bench((work) => afterAll(work));
+  client = place.client();
+  await client.start();
+  place.writeConfig('quick.training.yaml', quickConfig);
+  const started = await client.request('runs.start', { config: 'quick.training.yaml' });
+  ({ run, directory } = started);
+  expect((await end(started)).phase).toBe('finished');
+});
+
+const sound = <T extends object>(items: T[]) => items.filter((item) => !isDamaged(item));
+
+describe('records', () => {
+  it('groups, episodes and calls of a round, page by page', async () => {
+    const section = 'rounds/0001';
+    const groups = await client.request('groups.list', { run, section });
+    expect(groups.total).toBe(2);
+    expect(groups.items).toMatchObject([
+      { planned: 2, episodes: 2 },
+      { planned: 2, episodes: 2 },
+    ]);
+    const all = sound((await client.request('episodes.list', { run, section })).items) as EpisodeRecord[];
+    expect(all).toHaveLength(4);
+    const paged: EpisodeRecord[] = [];
+    for (let offset = 0; offset < 4; offset += 3) {
+      const page = await client.request('episodes.list', { run, section, offset, limit: 3, newestFirst: true });
+      expect(page.total).toBe(4);
+      paged.push(...(sound(page.items) as EpisodeRecord[]));
+    }
+    expect(paged.map(({ id }) => id)).toEqual(all.map(({ id }) => id).reverse());
+    const filter = { task: all[0].task, init: all[0].init };
+    const some = await client.request('episodes.list', { run, section, filter, limit: 1 });
+    expect(some.items).toHaveLength(1);
+    expect(some.total).toBe(all.filter((each) => each.task === filter.task && each.init === filter.init).length);
+    expect(await client.request('episodes.list', { run, section, filter: { outcome: 'invalid' } })).toEqual({
+      total: 0,
+      items: [],
+    });
+
+    const calls = await client.request('calls.list', { run, section, episode: all[0].id });
+    expect(calls.total).toBe(all[0].turns);
+    const [first] = calls.items as CallSummary[];
+    expect(first).toMatchObject({ turn: 0, status: 'complete', sample: { call: first.id } });
+    const details = await client.request('calls.get', { run, call: first.id });
+    expect(details).toMatchObject({ section, sample: first.sample });
+    expect(details.call.request.messages.length).toBeGreaterThan(0);
+    expect(details.call.promptTokenIds).toHaveLength(first.promptTokens as number);
+    expect(details.call.logprobs).toHaveLength(first.responseTokens as number);
+    const episode = await client.request('episodes.get', { run, episode: all[0].id });
+    expect(episode).toMatchObject({ section, episode: { id: all[0].id } });
+    expect(episode.outputDirectory).toContain(directory);
+  });
+
+  it('samples by status and advantage, steps, policies and evaluations', async () => {
+    const samples = await client.request('samples.get', { run, round: 1 });
+    const items = sound(samples.items) as SampleRecord[];
+    const counts: Record<string, number> = {};
+    for (const { status } of items) counts[status] = (counts[status] ?? 0) + 1;
+    expect(samples.counts).toEqual(counts);
+    for (const status of Object.keys(counts)) {
+      const page = await client.request('samples.get', { run, round: 1, status });
+      expect(page.total).toBe(counts[status]);
+    }
+    const strong = await client.request('samples.get', { run, round: 1, leastAdvantage: 0.5 });
+    expect(strong.total).toBe(items.filter(({ advantage }) => Math.abs(advantage ?? 0) >= 0.5).length);
+
+    const steps = await client.request('steps.list', { run, section: 'sft' });
+    expect(steps.items[0]).toMatchObject({ stage: 'sft', step: 1 });
+    const policies = await client.request('policies.list', { run });
+    expect(policies.map(({ policy, present }) => [policy.version, present])).toContainEqual([1, true]);
+    const evaluations = await client.request('evaluations.list', { run });
+    expect(evaluations.map((one) => (isDamaged(one) ? one.damaged : one.id))).toContain('evaluation-v0000');
+    expect(await client.request('runs.report', { run })).toMatchObject({ directory, state: 'finished' });
+    const compared = await client.request('evaluations.compare', {
+      a: run,
+      b: run,
+      evaluationA: 'evaluation-v0000',
+      evaluationB: 'evaluation-v0001',
+    });
+    expect(compared).toMatchObject({ a: { policyVersion: 0 }, b: { policyVersion: 1 } });
+    await expect(client.request('evaluations.compare', { a: run, b: run, evaluationA: 'nope' })).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringContaining('has no evaluation "nope"'),
+    });
+  });
+
+  it('what is not there, or lies outside of the workspace, is refused in words', async () => {
+    const refused = (work: Promise<unknown>, kind: string, message: string) =>
+      expect(work).rejects.toMatchObject({ kind, message: expect.stringContaining(message) });
+    const nearly = `${run.slice(0, -1)}X`;
+    await refused(client.request('runs.snapshot', { run: nearly }), 'notFound', `did you mean "${run}"`);
+    await refused(client.request('runs.snapshot', { run: '../..' }), 'outside', 'outside of the workspace');
+    await refused(client.request('runs.start', { config: '/etc/passwd' }), 'outside', 'outside of the workspace');
+    await refused(client.request('calls.get', { run, call: 'nope' }), 'notFound', 'no call nope');
+    await refused(client.request('blobs.get', { run, sha256: '0'.repeat(64) }), 'notFound', 'no image');
+    await refused(client.request('episodes.list', { run, section: '../runs' }), 'notFound', 'no name of a section');
+    await refused(client.request('policies.activate', { run, policyVersion: 77 }), 'notFound', 'v0077');
+    await refused(client.request('serving.start', { checkpoint: tmpdir() }), 'outside', 'outside of the workspace');
+    symlinkSync('/etc', join(place.folder, 'shortcut'));
+    await refused(client.request('runs.start', { config: 'shortcut/passwd' }), 'outside', 'outside of the workspace');
+    rmSync(join(place.folder, 'shortcut'));
+    expect((await client.request('runs.list', {})).length).toBe(1);
+  });
+
+  it('a damaged record stands in its place', async () => {
+    const copy = join(place.folder, 'runs', 'damaged');
+    mkdirSync(copy);
+    writeFileSync(join(copy, 'run.json'), '{}');
+    const [broken] = (await client.request('runs.list', {})).filter((one) => one.run === 'runs/damaged');
+    expect(broken).toMatchObject({ state: 'damaged', problem: expect.stringContaining('run.json') });
+    await expect(client.request('runs.snapshot', { run: 'damaged' })).rejects.toMatchObject({ kind: 'notFound' });
+    rmSync(copy, { recursive: true });
+  });
+});
+
+describe('checks', () => {
+  it('a config with errors is told with lines, and is not started', async () => {
+    place.writeConfig('bad.training.yaml', { ...quickConfig, rl: { ...quickConfig.rl, attemptsPerGroup: 1 } });
+    const { ok, files } = await client.request('config.validate', { files: ['bad.training.yaml'] });
+    expect(ok).toBe(false);
+    expect(files[0].findings).toMatchObject([{ severity: 'error', line: 1, path: 'rl.attemptsPerGroup' }]);
+    const failure = client.request('runs.start', { config: 'bad.training.yaml' });
+    await expect(failure).rejects.toMatchObject({
+      kind: 'config',
+      data: { findings: files[0].findings.map(({ code }) => expect.objectContaining({ code })) },
+    });
+    // What only the adapter knows is told at its place, too.
+    place.writeConfig('suite.training.yaml', {
+      ...quickConfig,
+      harness: { ...quickConfig.harness, suites: ['quik'] },
+    });
+    await expect(client.request('runs.start', { config: 'suite.training.yaml' })).rejects.toMatchObject({
+      kind: 'config',
+      data: { findings: [expect.objectContaining({ code: 'unknown-suite', path: 'harness.suites.0' })] },
+    });
+    expect((await client.request('daemon.status', {})).active).toBeNull();
+    expect((await client.request('runs.list', {})).length).toBe(1);
+  });
+
+  it('an adapter on recorded outputs: the five fields, and what is wrong', async () => {
+    const section = 'teacher';
+    const { items } = await client.request('episodes.list', { run, section, limit: 1 });
+    const [{ id, task, reward }] = items as EpisodeRecord[];
+    const { outputDirectory } = await client.request('episodes.get', { run, episode: id });
+    place.writeConfig('mine.adapter.mjs', {} as never);
+    const source = readFileSync(quickConfig.harness?.adapter as string, 'utf8');
+    writeFileSync(join(place.folder, 'mine.adapter.mjs'), source);
+    const checked = await client.request('adapter.check', {
+      adapter: './mine.adapter.mjs',
+      outputs: [outputDirectory as string, 'runs/nowhere'],
+    });
+    expect(checked.ok).toBe(false);
+    expect(checked.outputs).toMatchObject([
+      { known: true, outcome: { task, reward }, problem: null },
+      { outcome: null, problem: 'there is no such folder' },
+    ]);
+    writeFileSync(join(place.folder, 'broken.adapter.mjs'), 'export default 7;\n');
+    await expect(
+      client.request('adapter.check', { adapter: './broken.adapter.mjs', outputs: [] }),
+    ).rejects.toMatchObject({ kind: 'failed', message: expect.stringContaining('broken.adapter.mjs') });
+  });
+
+  it('the machine', async () => {
+    const { checks } = await client.request('doctor.run', {});
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'ONNX Runtime, cpu', state: 'ok' }));
+  });
+});
+
+describe('work on a finished run', () => {
+  it('one episode, by the teacher and by a planner', async () => {
+    const taught = await client.request('episodes.run', {
+      config: 'quick.training.yaml',
+      task: 'quick/0',
+      init: 12,
+      player: 'teacher',
+    });
+    expect(taught.name).toBe('quick-episode');
+    expect((await end(taught)).sections).toMatchObject([{ section: 'teacher', episodes: 1 }]);
+    const played = await client.request('episodes.run', {
+      config: 'quick.training.yaml',
+      task: 'quick/0',
+      init: 2,
+      player: { checkpoint: `${run}/policies/v0001` },
+    });
+    const state = await end(played);
+    expect(state.sections).toMatchObject([{ section: 'evaluations/evaluation-v0000', episodes: 1 }]);
+    const section = state.sections[0].section;
+    expect((await client.request('episodes.list', { run: played.run, section })).items).toMatchObject([
+      { task: 'quick/0', init: 2 },
+    ]);
+  });
+
+  it('an evaluation of one policy, under a config and of the run itself', async () => {
+    const started = await client.request('evaluations.start', {
+      config: 'quick.training.yaml',
+      checkpoint: `${run}/policies/v0001`,
+    });
+    expect((await end(started)).evaluations).toMatchObject([{ kind: 'evaluation', policyVersion: 0 }]);
+    const again = await client.request('evaluations.start', { run, policies: [2] });
+    expect(again.run).toBe(run);
+    expect((await end(again)).evaluations.map(({ id }) => id)).toContain('evaluation-v0002');
+  });
+
+  it('a served policy answers, under its own key; activating another keeps the address', async () => {
+    const changes: number[] = [];
+    client.on('serving.changed', ({ served }) => changes.push(served.length));
+    const first = await client.request('policies.activate', { run, policyVersion: 1 });
+    expect(first).toMatchObject({ run, policyVersion: 1, active: true, model: 'planner' });
+    expect(await post(first.url, 'wrong')).toBe(401);
+    expect(await post(first.url, first.apiKey)).toBe(200);
+    const second = await client.request('policies.activate', { run, policyVersion: 2 });
+    expect(second).toMatchObject({ url: first.url, policyVersion: 2 });
+    expect(await client.request('serving.list', {})).toEqual([second]);
+    const policies = await client.request('policies.list', { run });
+    expect(policies.filter(({ active }) => active).map(({ policy }) => policy.version)).toEqual([2]);
+    const other = await client.request('serving.start', { checkpoint: `${run}/policies/v0000` });
+    expect(await post(other.url, other.apiKey, 'v0000')).toBe(200);
+    for (const { checkpoint } of [second, other])
+      expect(await client.request('serving.stop', { checkpoint })).toEqual({ accepted: true });
+    await expect(post(second.url, second.apiKey)).rejects.toThrow('ECONNREFUSED');
+    expect(changes.at(-1)).toBe(0);
+    expect(place.log()).not.toContain(first.apiKey);
+  });
+});
+
+/** The status of a chat completion. */
+function post(url: string, key: string, model = 'planner'): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      `${url}/chat/completions`,
+      { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` } },
+      (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode));
+      },
+    );
+    asked.on('error', reject);
+    asked.end(JSON.stringify({ model, messages: [{ role: 'user', content: 'go' }], max_tokens: 2 }));
+  });
+}
