@@ -8,8 +8,12 @@ const SEVERITIES = {
   hint: DiagnosticSeverity.Hint,
 } as const;
 
-/** Milliseconds without a change before findings are published. Keystrokes of a quick typist are 60 ms apart. */
-const QUIET = 30;
+/**
+ * Milliseconds without a change before findings are published: as long as the last findings of the document took, within
+ * these bounds. A quick text is so looked at nearly at once, a slow one not at every keystroke (those of a quick typist
+ * are 60 ms apart).
+ */
+const QUIET = { least: 5, most: 30 };
 
 /** @param page URI of a code's explanation. */
 export function toDiagnostic(finding: Finding, page: (code: string) => string | undefined): Diagnostic {
@@ -37,13 +41,14 @@ export class DiagnosticsQueue {
   readonly #examine: (uri: string) => Promise<Published>;
   readonly #waiting = new Map<string, NodeJS.Timeout>();
   readonly #sending = new Set<string>();
+  readonly #costs = new Map<string, number>();
 
   constructor(connection: Connection, examine: (uri: string) => Promise<Published>) {
     this.#connection = connection;
     this.#examine = examine;
   }
 
-  changed(uri: string, wait = QUIET): void {
+  changed(uri: string, wait = this.#quiet(uri)): void {
     clearTimeout(this.#waiting.get(uri));
     this.#waiting.set(
       uri,
@@ -51,8 +56,13 @@ export class DiagnosticsQueue {
     );
   }
 
+  #quiet(uri: string): number {
+    return Math.min(QUIET.most, Math.max(QUIET.least, this.#costs.get(uri) ?? QUIET.most));
+  }
+
   closed(uri: string): void {
     clearTimeout(this.#waiting.get(uri));
+    this.#costs.delete(uri);
     this.#waiting.delete(uri);
     this.#connection.sendDiagnostics({ uri, diagnostics: [] }).catch(() => {});
   }
@@ -70,7 +80,9 @@ export class DiagnosticsQueue {
     this.#waiting.delete(uri);
     this.#sending.add(uri);
     try {
+      const started = performance.now();
       const published = await this.#examine(uri);
+      this.#costs.set(uri, performance.now() - started);
       // A change that came meanwhile has its own publication waiting.
       if (published && !this.#waiting.has(uri)) await this.#connection.sendDiagnostics({ uri, ...published });
     } catch (error) {
