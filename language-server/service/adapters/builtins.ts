@@ -1,9 +1,24 @@
 /** What the language's own functions and Node's modules give, as far as the rules need to know it. */
 import ts from 'typescript6';
+import { isGuarded } from './conditions.ts';
 import { sourceOfWord } from './contract-values.ts';
 import type { Evaluator } from './evaluate.ts';
 import { toNumber } from './operators.ts';
-import { either, FROM, type Frame, KIND, leastOf, of, shuffled, UNKNOWN, type Value, withFrom } from './values.ts';
+import { strip } from './scopes.ts';
+import {
+  either,
+  FROM,
+  type Frame,
+  isNonZero,
+  KIND,
+  leastOf,
+  of,
+  shuffled,
+  UNKNOWN,
+  type Value,
+  withFrom,
+} from './values.ts';
+import { countedName, shortened } from './wording.ts';
 
 const CLOCK =
   /^(global\.Date\.now|global\.Date|global\.performance\.now|global\.process\.(hrtime|uptime)|perf_hooks\.performance\.now|process\.hrtime)/;
@@ -28,14 +43,10 @@ export function memberOf(base: Value, name: string): Value {
   // How many there are is no word of the planner's, unless they were chosen by it.
   if (name === 'length' || name === 'size') {
     if (base.kinds & KIND.any && (base.from & FROM.record) === 0) return UNKNOWN;
-    return of(
-      KIND.number,
-      (base.kinds & KIND.array ? base.from : base.from & ~(FROM.planner | FROM.plannerError)) & ~FROM.key,
-      {
-        literal: base.kinds === KIND.array && base.elements ? base.elements.length : undefined,
-        least: base.count ?? 0,
-      },
-    );
+    return of(KIND.number, (base.kinds & KIND.array ? base.from : base.from & ~FROM.planner) & ~FROM.key, {
+      literal: base.kinds === KIND.array && base.elements ? base.elements.length : undefined,
+      least: base.count ?? 0,
+    });
   }
   return UNKNOWN;
 }
@@ -278,6 +289,7 @@ export function callBuiltin(
       return of(KIND.string, from, { literal, file });
     }
     case 'os.tmpdir':
+      return of(KIND.string, FROM.ownFolder, { literal: '/tmp' });
     case 'fs.mkdtempSync':
       return of(KIND.string, FROM.ownFolder);
     case 'path.isAbsolute':
@@ -315,7 +327,17 @@ export function callBuiltin(
     });
   }
   if (name.startsWith('Math.')) {
-    const doubt = args.find((each) => each.doubt)?.doubt;
+    const [argument] = node.arguments;
+    const logs = /^Math\.log(2|10)?$/.test(name) && argument && !isNonZero(first);
+    const infinite =
+      logs && !isGuarded(node, countedName(strip(argument)), false)
+        ? {
+            what: 'infinite' as const,
+            node,
+            why: `${shortened(argument.getText())} may be 0, and its logarithm is not finite`,
+          }
+        : undefined;
+    const doubt = args.find((each) => each.doubt)?.doubt ?? infinite;
     return of(KIND.number, from, {
       doubt: doubt && { ...doubt, what: doubt.what === 'undefined' ? 'NaN' : doubt.what },
     });

@@ -48,7 +48,7 @@ function containsBreak(node: ts.Node): boolean {
 
 const mentioned = new WeakMap<ts.Node, Set<string>>();
 
-function mentions(node: ts.Node | undefined, name: string): boolean {
+function mentionsName(node: ts.Node | undefined, name: string): boolean {
   if (!node) return false;
   let names = mentioned.get(node);
   if (!names) {
@@ -68,23 +68,31 @@ function mentions(node: ts.Node | undefined, name: string): boolean {
  * Whether a variable was looked at before a use of it: in a condition around the use, in an earlier `if` that leaves or
  * repairs it, or by an assertion. What the condition asks is not examined, so that no checked use is complained about.
  * @param tries an enclosing try with a catch counts as well.
+ * @param counts which conditions that mention the variable count; all where it is left out.
  */
-export function isGuarded(use: ts.Node, name: string, tries: boolean): boolean {
+export function isGuarded(
+  use: ts.Node,
+  name: string,
+  tries: boolean,
+  counts: (condition: ts.Node) => boolean = () => true,
+): boolean {
+  const mentions = (node: ts.Node | undefined): boolean =>
+    mentionsName(node, name) && node !== undefined && counts(node);
   for (let child = use, parent = use.parent; parent; child = parent, parent = parent.parent) {
-    if (ts.isIfStatement(parent) && child !== parent.expression && mentions(parent.expression, name)) return true;
-    if (ts.isConditionalExpression(parent) && child !== parent.condition && mentions(parent.condition, name))
+    if (ts.isIfStatement(parent) && child !== parent.expression && mentions(parent.expression)) return true;
+    if (ts.isConditionalExpression(parent) && child !== parent.condition && mentions(parent.condition)) return true;
+    if (ts.isBinaryExpression(parent) && child === parent.right && isLogical(parent) && mentions(parent.left))
       return true;
-    if (ts.isBinaryExpression(parent) && child === parent.right && isLogical(parent) && mentions(parent.left, name))
-      return true;
-    if (ts.isWhileStatement(parent) && child === parent.statement && mentions(parent.expression, name)) return true;
-    if (ts.isForStatement(parent) && child === parent.statement && mentions(parent.condition, name)) return true;
-    if (ts.isCaseClause(parent) && mentions(parent.parent.parent.expression, name)) return true;
+    if (ts.isWhileStatement(parent) && child === parent.statement && mentions(parent.expression)) return true;
+    if (ts.isForStatement(parent) && child === parent.statement && mentions(parent.condition)) return true;
+    if (ts.isCaseClause(parent) && mentions(parent.parent.parent.expression)) return true;
     if (tries && ts.isTryStatement(parent) && child === parent.tryBlock && catches(parent)) return true;
     if (ts.isBlock(parent) || ts.isSourceFile(parent) || ts.isCaseOrDefaultClause(parent)) {
       for (const statement of parent.statements) {
         if (statement.pos >= child.pos) break;
         // Of a module's own statements only an `if` can be a check; there may be thousands of others.
-        if ((!ts.isSourceFile(parent) || ts.isIfStatement(statement)) && isCheck(statement, name)) return true;
+        if ((!ts.isSourceFile(parent) || ts.isIfStatement(statement)) && isCheck(statement, name, mentions))
+          return true;
       }
     }
   }
@@ -105,12 +113,12 @@ function isLogical({ operatorToken: { kind } }: ts.BinaryExpression): boolean {
 }
 
 /** A statement behind which the variable has been checked. */
-function isCheck(statement: ts.Statement, name: string): boolean {
-  if (ts.isLabeledStatement(statement)) return isCheck(statement.statement, name);
+function isCheck(statement: ts.Statement, name: string, mentions: (node: ts.Node) => boolean): boolean {
+  if (ts.isLabeledStatement(statement)) return isCheck(statement.statement, name, mentions);
   if (ts.isIfStatement(statement)) {
-    if (!mentions(statement.expression, name)) {
+    if (!mentions(statement.expression)) {
       return statement.elseStatement !== undefined && ts.isIfStatement(statement.elseStatement)
-        ? isCheck(statement.elseStatement, name)
+        ? isCheck(statement.elseStatement, name, mentions)
         : false;
     }
     return (
@@ -119,7 +127,7 @@ function isCheck(statement: ts.Statement, name: string): boolean {
       assigns(statement.thenStatement, name)
     );
   }
-  if (ts.isSwitchStatement(statement)) return mentions(statement.expression, name);
+  if (ts.isSwitchStatement(statement)) return mentions(statement.expression);
   if (ts.isExpressionStatement(statement)) {
     const expression = strip(statement.expression);
     if (ts.isBinaryExpression(expression)) {
@@ -132,7 +140,7 @@ function isCheck(statement: ts.Statement, name: string): boolean {
     return (
       ts.isCallExpression(expression) &&
       /assert|check|require|ensure|expect|validate|must|guard|invariant/i.test(expression.expression.getText()) &&
-      expression.arguments.some((argument) => mentions(argument, name))
+      expression.arguments.some((argument) => mentionsName(argument, name))
     );
   }
   return false;

@@ -64,7 +64,7 @@ export function outputValue(node: ts.Node): Value {
     status: text(),
     finishReason: of(KIND.string | KIND.null, FROM.planner),
     content: of(KIND.string | KIND.null, FROM.planner),
-    toolCalls: of(KIND.array, 0, { element: toolCall }),
+    toolCalls: of(KIND.array, FROM.acts, { element: toolCall }),
   });
   return record(node, {
     episode,
@@ -73,7 +73,7 @@ export function outputValue(node: ts.Node): Value {
     timedOut: of(KIND.boolean, FROM.timeout),
     stdoutTail: text(FROM.record),
     stderrTail: text(FROM.record),
-    answer: of(KIND.any, FROM.record),
+    answer: of(KIND.any, FROM.record, { name: 'answer' }),
     readText: of(KIND.function, 0, { call: (args, at) => readFile(args, at, KIND.string) }),
     readJson: of(KIND.function, 0, { call: (args, at) => readFile(args, at, KIND.any) }),
     list: of(KIND.function, 0, { call: () => of(KIND.array, FROM.listed, { element: text(FROM.listed) }) }),
@@ -84,11 +84,18 @@ export function outputValue(node: ts.Node): Value {
 /** Files in which the known harnesses keep what the planner said: transcripts, raw responses. */
 const PLANNERS_FILE = /transcript|raw_?response|all_responses|messages\.json|conversation|chat_?log/i;
 
+/** A file's own name tells what it holds; its folder only where the name is not known. */
+function isPlanners(file: string): boolean {
+  const [, name] = /([^/\\]*)$/.exec(file) ?? [];
+  const known = (name ?? '').replace(/\.\w+$/, '').replace(/[*\s]/g, '') !== '';
+  return PLANNERS_FILE.test(known && name !== undefined ? name : file);
+}
+
 function readFile(args: readonly Value[], node: ts.CallExpression, kind: number): Value {
   const [path] = args;
   const file = typeof path?.literal === 'string' ? path.literal : path?.file;
-  const from = FROM.record | (file !== undefined && PLANNERS_FILE.test(file) ? FROM.planner : 0);
-  if (path && path.from & FROM.listed) return of(kind, from, { file });
+  const from = FROM.record | (file !== undefined && isPlanners(file) ? FROM.planner : 0);
+  if (path && path.from & FROM.listed && path.doubt?.what !== 'undefined') return of(kind, from, { file });
   return of(kind | KIND.undefined, from, { missing: node, file });
 }
 
@@ -97,14 +104,22 @@ const PLANNERS_WORD =
   /^(finish|finish_?(status|args|call|summary|tool)|planner_?(status|success|said|claims?|report)|model_?(status|success|report)|claimed(_?success)?|claims?_?success|self_?(report|assessment|reported_success)|final_?(answer|message)|agent_?(status|success|report))$/i;
 /** Properties of records that say that the planner's code or tool call failed. */
 const PLANNERS_ERROR =
-  /^(sandbox_?(rc|exit_?code|error|failed|returncode)|code_?(error|exception)|(code_?)?exec(ution)?_?error|generated_?code_?error|planner_?error|syntax_?error|tool_?(call_?)?error|invalid_?tool_?calls?|parse_?error|console_?stderr)$/i;
+  /^(sandbox_?(rc|exit_?code|errors?|exception|failed|returncode|status)|(generated_?)?code_?(errors?|exception|failed)|(code_?)?exec(ution)?_?(errors?|exception)|(planner|agent|policy)_?(errors?|exception)|syntax_?errors?|tool_?(calls?_?)?(errors?|exception)|invalid_?tool_?calls?|parse_?errors?|console_?stderr)$/i;
+/** Parts of a record in which the simulator or the harness speaks, whatever else the record holds. */
+const SIMULATORS =
+  /^((env|environment|sim|simulator|simulation|world|physics)(_?(state|info|result|check))?|((env|sim|check)_?)success|goal_?(reached|state))$/i;
 
 /** The value of a part of a record: it comes from where the record comes from, and its name may tell more. */
 export function partOfRecord(base: Value, name: string): number {
   let from = base.from & ~(FROM.listed | FROM.checkedPath);
   if ((from & FROM.record) === 0) return from;
-  if (PLANNERS_WORD.test(name)) from |= FROM.planner;
-  if (PLANNERS_ERROR.test(name)) from |= FROM.plannerError;
+  if (SIMULATORS.test(name)) from &= ~FROM.planner;
+  // `agent.status` and `sandbox.exit_code` say what `agent_status` and `sandbox_exit_code` say.
+  const full = base.name === undefined ? name : `${base.name}_${name}`;
+  if (PLANNERS_WORD.test(name) || PLANNERS_WORD.test(full)) from |= FROM.planner;
+  // Of the record itself, an exception is one of the code that was run: a harness that failed leaves no record.
+  const own = base.name === undefined && name === 'exception';
+  if (own || PLANNERS_ERROR.test(name) || PLANNERS_ERROR.test(full)) from |= FROM.plannerError;
   return from;
 }
 

@@ -210,7 +210,7 @@ export class Evaluator {
     // `TrialSummary.success` of CaP-X says that the sandbox ended well, not that the task was done.
     const sandbox = /TrialSummary/.test(base.written?.getText() ?? '') && name === 'success' ? FROM.plannerError : 0;
     const kinds = written ? kindsOfType(written.type, this.scopes) : KIND.any;
-    const value: Value = { kinds, from: from | sandbox, written: written?.type, file: base.file };
+    const value: Value = { kinds, from: from | sandbox, written: written?.type, file: base.file, name };
     if (written?.optional) {
       value.kinds |= KIND.undefined;
       value.doubt = { what: 'undefined', node: written.type, why: `its type says that "${name}" may be left out` };
@@ -245,11 +245,30 @@ export class Evaluator {
       return withFrom({ ...all.reduce(either), ...(safe ? {} : { doubt }) }, index.from);
     }
     const value = withFrom(this.elementOf(base), index.from);
-    return this.#chained(value, node, base);
+    return this.#chained(this.#last(value, node, base), node, base);
+  }
+
+  /** `xs[xs.length - 1]` of a list that may be empty. */
+  #last(value: Value, node: ts.ElementAccessExpression, base: Value): Value {
+    const index = strip(node.argumentExpression);
+    const name = countedName(strip(node.expression));
+    const isLast =
+      ts.isBinaryExpression(index) &&
+      index.operatorToken.kind === ts.SyntaxKind.MinusToken &&
+      /\.length$/.test(index.left.getText()) &&
+      countedName(strip(index.left)) === name;
+    if (!isLast || (base.count ?? 0) > 0 || isGuarded(node, name, false)) return value;
+    const doubt = { what: 'undefined' as const, node, why: 'the list may be empty' };
+    return { ...value, kinds: value.kinds | KIND.undefined, doubt: value.doubt ?? doubt };
   }
 
   #call(node: ts.CallExpression, frame: Frame): Value {
     const callee = strip(node.expression);
+    if (callee.kind === ts.SyntaxKind.ImportKeyword) {
+      const [module] = this.args(node, frame);
+      const external = typeof module?.literal === 'string' ? module.literal.replace(/^node:/, '') : undefined;
+      return of(KIND.promise, 0, { awaited: of(KIND.any, 0, { external }) });
+    }
     if (ts.isPropertyAccessExpression(callee)) {
       const base = this.value(callee.expression, frame);
       const value = callMember(this, base, callee.name.text, node, frame);

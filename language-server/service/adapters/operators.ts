@@ -3,7 +3,7 @@ import ts from 'typescript6';
 import { isGuarded } from './conditions.ts';
 import type { Evaluator } from './evaluate.ts';
 import { strip } from './scopes.ts';
-import { either, FROM, type Frame, isNonZero, KIND, leastOf, of, type Value, withFrom } from './values.ts';
+import { type Doubt, either, FROM, type Frame, isNonZero, KIND, leastOf, of, type Value, withFrom } from './values.ts';
 import { countedName, shortened } from './wording.ts';
 
 const PLANNERS = FROM.planner | FROM.plannerError;
@@ -29,7 +29,8 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
         left.kinds === KIND.boolean ? { ...right, kinds: right.kinds | KIND.boolean, literal: undefined } : joined;
       // What is left of it where it was asked for alone is its being there.
       const kept = from & ~(left.from & ~right.from & FROM.key);
-      return { ...only, from: independent ? kept & ~PLANNERS : kept };
+      const doubt = right.kinds === KIND.number && left.kinds !== KIND.number ? unmet(node, left) : only.doubt;
+      return { ...only, doubt, from: independent ? kept & ~PLANNERS : kept };
     }
     case ts.SyntaxKind.BarBarToken: {
       const kept = left.kinds & ~empty;
@@ -88,7 +89,7 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
 
 function arithmetic(evaluator: Evaluator, node: ts.BinaryExpression, left: Value, right: Value): Value {
   let doubt = left.doubt ?? right.doubt;
-  if (doubt?.what === 'undefined') doubt = { ...doubt, what: 'NaN' };
+  if (doubt) doubt = asNumber(doubt);
   const divides = [ts.SyntaxKind.SlashToken, ts.SyntaxKind.PercentToken].includes(node.operatorToken.kind);
   if (!doubt && divides && (right.literal === undefined || right.literal === 0)) {
     const divisor = strip(node.right);
@@ -101,6 +102,20 @@ function arithmetic(evaluator: Evaluator, node: ts.BinaryExpression, left: Value
       doubt = { what: 'NaN', node, why: `${shortened(divisor.getText())} may be 0, and 0 / 0 is NaN` };
   }
   return of(KIND.number, left.from | right.from, { doubt, ...bounds(node.operatorToken.kind, left, right) });
+}
+
+/** `ok && 1` is what `ok` is where that is not true. */
+function unmet({ left }: ts.BinaryExpression, value: Value): Doubt {
+  const text = shortened(left.getText());
+  const isBoolean = value.kinds === KIND.boolean;
+  const why = `it is ${isBoolean ? 'false' : `${text} itself`} where ${text} does not hold; write \`${text} ? … : 0\``;
+  return { what: 'no number', node: left, why, becomes: isBoolean ? 0 : undefined };
+}
+
+/** What is left of a doubt where a number is made of the value: false becomes 0. */
+function asNumber(doubt: Doubt): Doubt | undefined {
+  if (doubt.what === 'no number') return doubt.becomes === 0 ? undefined : { ...doubt, what: 'NaN' };
+  return doubt.what === 'undefined' ? { ...doubt, what: 'NaN' } : doubt;
 }
 
 /** What is known of a sum's or product's size. A count raised by a number is not zero. */
@@ -160,7 +175,5 @@ export function toNumber(value: Value, node: ts.Expression): Value {
   const safe = (value.kinds & ~(KIND.number | KIND.boolean | KIND.null)) === 0 || value.pattern === 'number';
   const doubt =
     value.doubt ?? (safe ? undefined : { what: 'NaN' as const, node, why: `it is NaN where the text is not a number` });
-  return of(KIND.number, value.from, {
-    doubt: doubt && { ...doubt, what: doubt.what === 'undefined' ? 'NaN' : doubt.what },
-  });
+  return of(KIND.number, value.from, { doubt: doubt && asNumber(doubt) });
 }

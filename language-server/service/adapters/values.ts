@@ -43,6 +43,8 @@ export const FROM = {
   task: 2048,
   /** Chance or the clock. */
   chance: 4096,
+  /** What the planner did, not what it says of it: its tool calls. */
+  acts: 8192,
 } as const;
 
 export interface ObjectShape {
@@ -104,6 +106,8 @@ export interface Value {
   doubt?: Doubt;
   /** Type as written in the file, for the parts of an unknown value. */
   written?: ts.TypeNode;
+  /** Name under which a record holds it. */
+  name?: string;
   /** Name of the file this record was read from. */
   file?: string;
   /** A regular expression's text. */
@@ -113,9 +117,11 @@ export interface Value {
 }
 
 export interface Doubt {
-  what: 'NaN' | 'undefined' | 'infinite';
+  what: 'NaN' | 'undefined' | 'infinite' | 'no number';
   node: ts.Node;
   why: string;
+  /** What the doubtful value becomes as a number, where that is sure. */
+  becomes?: number;
 }
 
 export const UNKNOWN: Value = { kinds: KIND.any, from: 0 };

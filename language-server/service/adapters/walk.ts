@@ -56,6 +56,10 @@ function callbackArguments(evaluator: Evaluator, node: ts.Node, frame: Frame): V
 
 function elementArguments(evaluator: Evaluator, call: ts.CallExpression, frame: Frame): Value[] {
   const callee = strip(call.expression);
+  if (ts.isPropertyAccessExpression(callee) && callee.name.text === 'then') {
+    const { awaited } = evaluator.value(callee.expression, frame);
+    return awaited ? [awaited] : [];
+  }
   if (!ts.isPropertyAccessExpression(callee) || !LIST_METHODS.test(callee.name.text)) return [];
   return [evaluator.elementOf(evaluator.value(callee.expression, frame))];
 }

@@ -3,6 +3,7 @@ import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
 import { isChance, isClock } from '../builtins.ts';
 import { conditionsOf } from '../conditions.ts';
+import { derivedNames } from '../derived.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { enclosingFunction, strip } from '../scopes.ts';
 import type { Frame } from '../values.ts';
@@ -53,8 +54,18 @@ const MUTATORS = /^(push|unshift|pop|shift|splice|sort|reverse|fill|set|add|dele
 /** A variable of the module that launch or outcome changes. */
 export function moduleState({ launch, outcome, evaluator, report }: Analysis): void {
   for (const part of [launch, outcome])
-    if (part)
-      walk(evaluator, part.fn, part.frame, (node) => {
+    if (part) {
+      const entered = new Set<ts.Node>([part.fn.node]);
+      const closures: { node: ts.Node; name: string; home: ts.Node }[] = [];
+      walk(evaluator, part.fn, part.frame, (node, frame) => {
+        entered.add(enclosingFunction(node));
+        const file = keptFile(evaluator, node, frame);
+        if (file !== undefined)
+          report(
+            'adapter-keeps-state',
+            node,
+            `${file} outlives the episode, and all episodes write it; write into the output folder`,
+          );
         const target = changed(node);
         if (!target) return;
         const root = rootOf(target);
@@ -65,14 +76,48 @@ export function moduleState({ launch, outcome, evaluator, report }: Analysis): v
           report('adapter-keeps-state', node, `${target.getText()} outlives the episode; the next ones would see it`);
           return;
         }
-        if (!ts.isSourceFile(enclosingFunction(declaration)) || !ts.isVariableDeclaration(declaration)) return;
-        if (isCache(evaluator, node, root)) return;
+        if (!ts.isVariableDeclaration(declaration)) return;
+        const home = enclosingFunction(declaration);
+        if (!ts.isSourceFile(home)) {
+          closures.push({ node, name: root.text, home });
+          return;
+        }
+        if (isCache(evaluator, node, root) || isRewound(target, node)) return;
         report(
           'adapter-keeps-state',
           node,
           `${root.text} outlives the episode; an adapter keeps nothing between episodes, and they run side by side`,
         );
       });
+      // A variable of a function that the file itself called, once for all episodes.
+      for (const { node, name, home } of closures)
+        if (!entered.has(home))
+          report(
+            'adapter-keeps-state',
+            node,
+            `${name} outlives the episode; an adapter keeps nothing between episodes, and they run side by side`,
+          );
+    }
+}
+
+/** The constant path of a file that is written. */
+function keptFile(evaluator: Evaluator, node: ts.Node, frame: Frame): string | undefined {
+  if (!ts.isCallExpression(node) || !node.arguments[0]) return undefined;
+  const { external } = evaluator.value(node.expression, frame);
+  if (!external || !/^fs(\/promises)?\.writeFile/.test(external)) return undefined;
+  const { literal } = evaluator.value(node.arguments[0], frame);
+  return typeof literal === 'string' ? literal : undefined;
+}
+
+/** `pattern.lastIndex = 0`: what an earlier episode left is undone. */
+function isRewound(target: ts.Expression, node: ts.Node): boolean {
+  return (
+    ts.isPropertyAccessExpression(target) &&
+    target.name.text === 'lastIndex' &&
+    ts.isBinaryExpression(node) &&
+    ts.isNumericLiteral(node.right) &&
+    node.right.text === '0'
+  );
 }
 
 /** What a node writes to, if it is a write. */
@@ -121,7 +166,11 @@ function isCache(evaluator: Evaluator, node: ts.Node, root: ts.Identifier): bool
 }
 
 function asksFor(expression: ts.Expression, name: string): boolean {
-  return new RegExp(`\\b${name.replace(/\$/g, '\\$&')}\\b`).test(expression.getText());
+  const names = derivedNames(expression.getSourceFile(), [name]);
+  const has = (node: ts.Node): boolean =>
+    (ts.isIdentifier(node) && names.includes(node.text)) ||
+    (ts.forEachChild(node, (child) => has(child) || undefined) ?? false);
+  return has(expression);
 }
 
 /** Whether an expression depends on anything of the call it stands in. */

@@ -2,6 +2,7 @@
 import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
 import { isGuarded } from '../conditions.ts';
+import { derivedNames } from '../derived.ts';
 import { strip } from '../scopes.ts';
 import { FROM, type Frame, KIND } from '../values.ts';
 import { walk } from '../walk.ts';
@@ -39,10 +40,12 @@ export function missingFiles({ outcome, evaluator, report }: Analysis): void {
   }
 }
 
-/** A read or a use lies in a try, or the files were listed or looked for before. */
+const LOOKS = ['list', 'existsSync', 'statSync', 'exists', 'accessSync'];
+
+/** A read or a use lies in a try, or the files were listed or looked for before, perhaps through a set or a filter. */
 function isAnswered(read: ts.Node, use: ts.Node): boolean {
-  const looked = (node: ts.Node) =>
-    ['list', 'existsSync', 'statSync', 'exists', 'accessSync'].some((name) => isGuarded(node, name, true));
+  const names = derivedNames(read.getSourceFile(), LOOKS);
+  const looked = (node: ts.Node) => names.some((name) => isGuarded(node, name, true));
   return looked(read) || looked(use);
 }
 
@@ -76,6 +79,7 @@ const READS_OR_WRITES =
 /** `readFileSync(join(folder, result.video))`: the record may name any file of the machine. */
 export function recordPaths({ outcome, evaluator, report }: Analysis): void {
   if (!outcome) return;
+  const told = new Set<ts.Node | string>();
   walk(evaluator, outcome.fn, outcome.frame, (node, frame) => {
     if (!ts.isCallExpression(node)) return;
     const { external } = evaluator.value(node.expression, frame);
@@ -86,9 +90,15 @@ export function recordPaths({ outcome, evaluator, report }: Analysis): void {
       if ((value.kinds & (KIND.string | KIND.any)) === 0 || (value.from & FROM.record) === 0) continue;
       if (
         value.from & FROM.checkedPath ||
-        namesIn(path, (name) => evaluator.scopes.resolve(name)).some((name) => isGuarded(path, name, false))
+        namesIn(path, (name) => evaluator.scopes.resolve(name)).some((name) =>
+          isGuarded(path, name, false, (condition) => examines(condition, name)),
+        )
       )
         continue;
+      // `existsSync(path) && readFileSync(path)` is one path.
+      const same = (ts.isIdentifier(path) && evaluator.scopes.resolve(path)) || path.getText();
+      if (told.has(same)) continue;
+      told.add(same);
       report(
         'path-from-record',
         path,
@@ -96,6 +106,23 @@ export function recordPaths({ outcome, evaluator, report }: Analysis): void {
       );
     }
   });
+}
+
+/** Calls that say whether something is there or of a type, not what it is. */
+const ONLY_THERE = /(^|\.)(existsSync|statSync|lstatSync|accessSync|exists|isArray|Boolean|String|Number|isString)$/;
+
+/** Whether a condition looks at what a name holds, rather than whether it holds anything. */
+function examines(condition: ts.Node, name: string): boolean {
+  const has = (node: ts.Node): boolean =>
+    (ts.isIdentifier(node) && node.text === name) ||
+    (ts.forEachChild(node, (child) => has(child) || undefined) ?? false);
+  if (ts.isCallExpression(condition) && !ONLY_THERE.test(condition.expression.getText())) return has(condition);
+  if (ts.isBinaryExpression(condition) && /^[=!]==?$/.test(condition.operatorToken.getText())) {
+    const sides = [strip(condition.left), strip(condition.right)];
+    const isText = sides.some((each) => ts.isStringLiteralLike(each) && each.text !== '');
+    if (isText && !sides.some(ts.isTypeOfExpression)) return has(condition);
+  }
+  return ts.forEachChild(condition, (child) => examines(child, name) || undefined) ?? false;
 }
 
 /** Names a path is made of: variables with what they were set to, and the last names of records' parts. */

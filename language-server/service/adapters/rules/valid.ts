@@ -5,13 +5,16 @@ import { type Case, casesOf, type Reason } from '../cases.ts';
 import { atomsOf } from '../conditions.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { isFunction, strip } from '../scopes.ts';
-import { FROM, type Property, placeOf } from '../values.ts';
+import { FROM, KIND, type Property, placeOf } from '../values.ts';
 import { walk } from '../walk.ts';
 
 const REASONS: [number, string][] = [
   [FROM.timeout, 'a limit that was reached is a failure of the planner, valid with reward 0'],
   [FROM.plannerError, "an error in the planner's code or tool call is a failure of the planner, valid with reward 0"],
-  [FROM.planner, 'what the planner answered is no failure of the infrastructure; its failure is valid with reward 0'],
+  [
+    FROM.planner | FROM.acts,
+    'what the planner answered is no failure of the infrastructure; its failure is valid with reward 0',
+  ],
 ];
 
 /** `valid` becomes false because of something the planner did. */
@@ -30,7 +33,8 @@ export function validReason({ outcome, evaluator, report, syntax }: Analysis): v
 /** The object is made by a helper, so that the place is where the helper is called. */
 function isShared(each: Case, property: Property): boolean {
   const [first] = each.sites;
-  return first !== undefined && (property.node.pos < first.node.pos || property.node.end > first.node.end);
+  const written = property.expression ?? property.node;
+  return first !== undefined && (written.pos < first.node.pos || written.end > first.node.end);
 }
 
 function causeOf(evaluator: Evaluator, outer: Case, property: Property): string | undefined {
@@ -50,9 +54,12 @@ function told(evaluator: Evaluator, reasons: readonly Reason[]): string | undefi
   for (const reason of reasons.slice(0, 2)) {
     const atoms = atomsOf(reason);
     for (const atom of atoms) {
-      if (!atom.holds) continue;
-      const { from } = evaluator.value(atom.expression, reason.frame);
-      const found = REASONS.find(([source]) => from & source);
+      const { from, kinds } = evaluator.value(atom.expression, reason.frame);
+      // What the planner did not do, of its recorded calls; that a file has something is the harness's doing.
+      const told = kinds === KIND.boolean || kinds === KIND.number;
+      const lacks = told && (from & FROM.record) === 0 ? from & (FROM.planner | FROM.acts) : 0;
+      const why = atom.holds ? from : lacks;
+      const found = REASONS.find(([source]) => why & source);
       if (found) return found[1];
     }
   }
