@@ -116,7 +116,7 @@ export class DaemonClient implements Disposable {
   /**
    * Ends the daemon, also one of another version.
    * @param mode `idle` is refused while a run is at work; `now` stops the run first, so that it can be resumed.
-   * @throws DaemonError `busy`.
+   * @throws DaemonError `busy`; Error when it does not end within a minute and a half.
    */
   async stop(mode: 'idle' | 'now'): Promise<void> {
     await this.trying?.work;
@@ -138,7 +138,10 @@ export class DaemonClient implements Disposable {
         }
         // A run at work takes its time to end.
         const end = Date.now() + LONGEST_END_MS;
-        while (lives(record.pid) && Date.now() < end) await pause(LOOK_MS);
+        while (lives(record.pid)) {
+          if (Date.now() > end) throw new Error(`the daemon (process ${record.pid}) was asked to end and goes on`);
+          await pause(LOOK_MS);
+        }
       }
     }
     this.drop();

@@ -117,6 +117,40 @@ it('a daemon killed with SIGKILL: the client tells it, and the resumed run loses
   expect(differences(normalForm(undisturbed), normalForm(directory))).toEqual([]);
 });
 
+it('stopped at once, and with the daemon: the run goes on where it was', async () => {
+  const { writeConfig, client } = bench();
+  const one = client();
+  await one.start();
+  // An episode of this harness would go on for long; only an end at once is quick.
+  const { run, directory } = await one.request('runs.start', { config: writeConfig('p.training.yaml', parleyConfig) });
+  const followed = new FollowedRun(one, run, () => {});
+  const ticks: unknown[] = [];
+  followed.onNews((each) => each.kind === 'progress' && ticks.push(each.tick));
+  await news(followed, entry('episode-finished'));
+  await expect(one.restart('idle')).rejects.toMatchObject({ kind: 'busy', data: { run } });
+  expect(one.status.state).toBe('ready');
+  await one.request('runs.stop', { run, mode: 'round' });
+  // A finer wish counts, a coarser one after it does not.
+  expect(await one.request('runs.stop', { run, mode: 'now' })).toMatchObject({ stopping: 'now' });
+  const ended = news(followed, (each) => each.kind === 'ended');
+  await one.request('runs.stop', { run, mode: 'episode' }).catch(() => {});
+  expect(await ended).toMatchObject({ ended: { outcome: 'stopped' } });
+  expect(journalOn(directory).at(-1)?.event).toEqual({ type: 'run-stopped', reason: 'now' });
+  expect(ticks).toContainEqual(expect.objectContaining({ stage: 'teacher', unit: 'episodes' }));
+
+  const again = news(followed, entry('run-resumed'));
+  await one.request('runs.resume', { run, stages: ['teacher'] });
+  await again;
+  const before = (await one.request('daemon.status', {})).pid;
+  await one.restart('now');
+  expect((await one.request('daemon.status', {})).pid).not.toBe(before);
+  expect(['run-stopped', 'run-finished']).toContain(journalOn(directory).at(-1)?.event.type);
+  const finished = await one.request('runs.resume', { run, stages: ['teacher'] });
+  expect(finished.run).toBe(run);
+  await expect.poll(async () => (await one.request('runs.list', {}))[0].state).toBe('finished');
+  await expect.poll(() => followed.state.sections[0]).toMatchObject({ section: 'teacher', episodes: 12 });
+});
+
 it('SIGTERM ends the running episodes and leaves a run that can be resumed; the client sees a daemon that has left', async () => {
   const { record, places, writeConfig, client, log } = bench();
   const one = client();

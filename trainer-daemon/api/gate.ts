@@ -45,7 +45,9 @@ export async function openGate({ token, onClient, onRefused }: GateOptions): Pro
         : refusalOf(request, port, token);
     if (refusal) {
       onRefused(refusal.reason);
-      socket.end(`HTTP/1.1 ${refusal.status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      socket.end(`HTTP/1.1 ${refusal.status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`, () =>
+        socket.destroy(),
+      );
       return;
     }
     sockets.handleUpgrade(request, socket, head, onClient);

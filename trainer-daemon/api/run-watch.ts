@@ -39,7 +39,8 @@ export class RunWatch {
 
   /** One run has surely changed. */
   async look(directory: string): Promise<void> {
-    this.tell(await this.summary(directory));
+    const summary = await this.summary(directory).catch(() => undefined);
+    if (summary) this.tell(summary);
   }
 
   private async lookAll(): Promise<void> {

@@ -38,6 +38,7 @@ export class Trainer {
   private work: AtWork | undefined;
   /** Taken while a request is still being looked into, so that two cannot start at once. */
   private reserved = false;
+  private leaving = false;
   /** Directories of runs that were started here, outside of runs/ too. */
   readonly started = new Set<string>();
 
@@ -93,8 +94,9 @@ export class Trainer {
     this.events.changed(directory);
   }
 
-  /** Ends the run at work, so that it can be resumed; resolves when it has let go of its directory. */
+  /** Starts nothing more, and ends the run at work so that it can be resumed; resolves when it has let go of its directory. */
   async end(reason: 'now' | 'signal'): Promise<void> {
+    this.leaving = true;
     const { work } = this;
     if (!work) return;
     if (reason === 'signal') work.abort.abort();
@@ -112,6 +114,7 @@ export class Trainer {
         throw new RpcError('otherWriter', `${run} is written by ${writer}; stop it there first`, { run });
     }
     const { train } = await this.load();
+    if (this.leaving) throw new RpcError('leaving', 'the daemon is about to end');
     const stop: StopControl = { mode: 'none' };
     const abort = new AbortController();
     const work: AtWork = { directory, stopping: 'none', progress: null, stop, abort, done: Promise.resolve() };
