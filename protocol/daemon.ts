@@ -342,7 +342,12 @@ export const daemonNotifications = {
   'run.damaged': z.strictObject({ run: z.string(), message: z.string() }),
   /** A run appeared, began, ended, or is asked to stop. */
   'runs.changed': z.strictObject({ summary: shapes.runSummarySchema }),
-  /** A run of this daemon has ended, after its last journal entry. */
+  /** The directory of a run is gone. */
+  'runs.removed': z.strictObject({ run: z.string() }),
+  /**
+   * A run of this daemon has ended: told to its subscribers after its last journal entry. Who subscribes later, or follows
+   * a run of another process, sees the end in the journal (`RunState.phase`).
+   */
   'run.ended': z.strictObject({
     run: z.string(),
     outcome: z.enum(['finished', 'stopped', 'failed']),

@@ -102,6 +102,25 @@ export class DaemonClient implements Disposable {
     if (this.current.state !== 'ready') throw new DaemonUnavailable(this.current.message ?? 'there is no daemon');
   }
 
+  /**
+   * Resolves when the state is `ready`, after a lost connection too; starts nothing.
+   * @throws DaemonUnavailable when it comes to another end.
+   */
+  ready(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = ({ state, message }: DaemonStatus): boolean => {
+        if (state === 'starting' || state === 'reconnecting') return false;
+        if (state === 'ready') resolve();
+        else reject(new DaemonUnavailable(`the daemon is ${state}${why(message)}`));
+        return true;
+      };
+      if (look(this.current)) return;
+      const listening = this.onStatus((status) => {
+        if (look(status)) listening.dispose();
+      });
+    });
+  }
+
   /** @throws DaemonUnavailable unless the state is `ready`; DaemonError with the daemon's reason. */
   async request<M extends DaemonMethod>(
     method: M,

@@ -12,6 +12,7 @@ export type RunNews =
   /** The state jumped: entries were left out, because this client was far behind or slow. */
   | { kind: 'snapshot'; reason: 'far-behind' | 'slow' }
   | { kind: 'damaged'; message: string }
+  /** Of runs of the daemon, for who was there at that moment; `state.phase` always tells. */
   | { kind: 'ended'; ended: NotificationParams<'run.ended'> };
 
 export class FollowedRun implements Disposable {

@@ -242,6 +242,21 @@ describe('when it ends', () => {
     expect(existsSync(places.record)).toBe(false);
   });
 
+  it('leaves as well when who asked for a run did not wait for its refusal', async () => {
+    const { client, record, writeConfig, log } = bench();
+    writeConfig('bad.training.yaml', { version: 2 } as never);
+    const one = client({ args: ['--idle-seconds', '1'] });
+    await one.start();
+    const { pid } = record();
+    const asked = one.request('runs.start', { config: 'bad.training.yaml' });
+    asked.catch(() => {});
+    // The daemon has it once it answers what was sent after it.
+    await one.request('daemon.status', {});
+    one.dispose();
+    await expect.poll(() => lives(pid)).toBe(false);
+    expect(log()).toMatch(/leaving \(idle\)/);
+  });
+
   it('a client that gives no sign of life is dropped, and one whose daemon is silent connects anew', async () => {
     const { client, record, log } = bench();
     const one = client({ args: ['--heartbeat-seconds', '0.3'], silenceSeconds: 2 });

@@ -1,5 +1,5 @@
 /** Following runs that others write: in order and once, whatever the connection does. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { FollowedRun } from '../../extension/daemon/followed-run.ts';
@@ -76,6 +76,10 @@ it('a run of the command line is seen, followed, and cannot be stopped from here
   await expect(one.request('runs.resume', { run: 'by-hand' })).rejects.toMatchObject({ kind: 'otherWriter' });
   await other.close();
   expect(await one.request('runs.list', {})).toMatchObject([{ state: 'interrupted', writer: null, stage: 'teacher' }]);
+
+  const removed = new Promise<unknown>((resolve) => one.on('runs.removed', resolve));
+  rmSync(other.directory, { recursive: true });
+  expect(await removed).toEqual({ run: 'runs/by-hand' });
 });
 
 it('a client that reads slowly holds up nobody, and gets a snapshot in place of what it missed', async () => {

@@ -88,11 +88,14 @@ export class Daemon {
           followers.get(directory)?.end({ run: workspace.runName(directory), ...ended });
         this.lookIdle();
       },
+      // Who asked may have gone meanwhile.
+      settled: () => this.lookIdle(),
     });
     this.watch = new RunWatch(
       () => this.summaries.list(this.trainer.started),
       (directory) => this.summaries.summary(directory),
       (summary) => this.toAll('runs.changed', { summary }),
+      (directory) => this.toAll('runs.removed', { run: workspace.runName(directory) }),
     );
     this.planners = new ServedPlanners(workspace, log, (served) => this.toAll('serving.changed', { served }));
     this.methods = daemonMethodsOf(this);

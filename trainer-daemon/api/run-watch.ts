@@ -1,4 +1,4 @@
-/** Notices runs that appear, begin and end, also those that a command line writes, while somebody is there to hear it. */
+/** Notices runs that appear, begin, end and go, also those that a command line writes, while somebody is there to hear it. */
 import type { RunSummary } from '../../protocol/daemon.ts';
 
 /** How often the folder of runs is looked at. */
@@ -8,6 +8,7 @@ export class RunWatch {
   private readonly list: () => Promise<RunSummary[]>;
   private readonly summary: (directory: string) => Promise<RunSummary>;
   private readonly changed: (summary: RunSummary) => void;
+  private readonly removed: (directory: string) => void;
   private readonly told = new Map<string, string>();
   private timer: NodeJS.Timeout | undefined;
   private looking = false;
@@ -17,10 +18,12 @@ export class RunWatch {
     list: () => Promise<RunSummary[]>,
     summary: (directory: string) => Promise<RunSummary>,
     changed: (summary: RunSummary) => void,
+    removed: (directory: string) => void,
   ) {
     this.list = list;
     this.summary = summary;
     this.changed = changed;
+    this.removed = removed;
   }
 
   start(): void {
@@ -47,7 +50,13 @@ export class RunWatch {
     if (this.looking) return;
     this.looking = true;
     try {
-      for (const summary of await this.list()) {
+      const there = await this.list();
+      for (const directory of [...this.told.keys()]) {
+        if (there.some((summary) => summary.directory === directory)) continue;
+        this.told.delete(directory);
+        if (!this.first) this.removed(directory);
+      }
+      for (const summary of there) {
         if (this.first) this.told.set(summary.directory, keyOf(summary));
         else this.tell(summary);
       }

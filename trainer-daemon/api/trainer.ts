@@ -17,6 +17,8 @@ export interface TrainerEvents {
   /** It began, ended, or was asked to stop. */
   changed(directory: string): void;
   ended(directory: string, ended: Omit<NotificationParams<'run.ended'>, 'run'>): void;
+  /** A request to start something has come to its end, whatever became of it. */
+  settled(): void;
 }
 
 export type StopMode = Exclude<StopControl['mode'], 'none'>;
@@ -74,6 +76,7 @@ export class Trainer {
       return await this.launch(await order());
     } finally {
       this.reserved = false;
+      this.events.settled();
     }
   }
 

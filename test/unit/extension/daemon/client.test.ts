@@ -109,6 +109,7 @@ describe('attaching', () => {
     await expect(client.start()).rejects.toThrow('this daemon speaks protocol 7');
     expect(client.status).toMatchObject({ state: 'incompatible', version: '9.0.0' });
     await expect(client.request('runs.list', {})).rejects.toThrow('the daemon is incompatible');
+    await expect(client.ready()).rejects.toThrow('the daemon is incompatible: this daemon speaks protocol 7');
     await client.stop('idle');
     expect(asked).toEqual(['daemon.hello', 'daemon.shutdown']);
     expect(client.status).toEqual({ state: 'stopped' });
@@ -186,7 +187,7 @@ describe('a connection', () => {
     });
     await client.start();
     await expect(client.request('runs.list', {})).rejects.toThrow('ended before runs.list was answered');
-    await expect.poll(() => client.status.state).toBe('ready');
+    await client.ready();
     expect(statuses.map(({ state }) => state)).toEqual(['starting', 'ready', 'reconnecting', 'ready']);
     expect(await client.request('runs.list', {})).toEqual([]);
     expect(asked).toEqual(['daemon.hello', 'runs.list', 'daemon.hello', 'runs.list']);
