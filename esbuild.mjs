@@ -11,6 +11,7 @@ const programs = {
   'adapter-host': 'trainer-daemon/rollouts/adapter-host.ts',
   'adapter-compiler': 'trainer-daemon/rollouts/adapter-compiler.ts',
   'planner-worker': 'trainer-daemon/planner/serving/worker.ts',
+  'checkpoint-inspection': 'trainer-daemon/planner/inspection-process.ts',
   'template-trial': 'trainer-daemon/planner/template-trial-process.ts',
   'trainer-worker': 'trainer-daemon/trainers/onnx/worker.ts',
   'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',
@@ -62,7 +63,6 @@ for (const [name] of chosen) {
   const { default: adapter } = await import(pathToFileURL(`dist/${name}.mjs`).href);
   const told = async (value) => (typeof value === 'function' ? await value() : value);
   const tasks = (await told(adapter.tasks)) ?? {};
-  if (Object.keys(tasks).length === 0) continue;
   const states = await told(adapter.states);
   listings[name.slice(0, -'.adapter'.length)] = { adapter: adapter.name, tasks, states };
 }

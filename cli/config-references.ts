@@ -1,5 +1,6 @@
 /** What a config without errors refers to, looked into: the lists of its adapter, the files of its checkpoint. */
 import { relative, resolve } from 'node:path';
+import { inspectionProblems } from '../language-server/service/config-references.ts';
 import type { CrossFieldProblem } from '../protocol/config-checks.ts';
 import { harnessProblems } from '../protocol/config-harness.ts';
 import type { Finding } from '../protocol/finding.ts';
@@ -45,13 +46,6 @@ export async function checkpointFindings(file: ConfigFile): Promise<Finding[]> {
   if (checkpoint === undefined) return [];
   const { inspectCheckpoint } = await import('../trainer-daemon/planner/inspect-checkpoint.ts');
   const { problems } = await inspectCheckpoint(resolve(file.folder, checkpoint));
-  return placed(
-    file,
-    problems.map(({ severity, file: at, line, message }) => ({
-      severity,
-      code: 'checkpoint',
-      path: ['planner', 'checkpoint'],
-      message: `${relative(file.folder, at) || at}${line === undefined ? '' : `:${line}`}: ${message}`,
-    })),
-  );
+  const shown = problems.map((problem) => ({ ...problem, file: relative(file.folder, problem.file) || problem.file }));
+  return placed(file, inspectionProblems(shown));
 }

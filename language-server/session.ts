@@ -17,6 +17,7 @@ import {
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { adapterFindingsOf, adapterService, optionsFor } from './handlers/adapter-handlers.ts';
 import { CHECK_RESULTS_METHOD, CheckResults } from './handlers/check-results.ts';
+import { CheckpointLooks } from './handlers/checkpoints.ts';
 import { codeActions } from './handlers/code-actions.ts';
 import { completions, definition, folding, OpenConfigs, symbols } from './handlers/config-handlers.ts';
 import { DiagnosticsQueue, type Published, toDiagnostic } from './handlers/diagnostics.ts';
@@ -28,7 +29,12 @@ import { type Finding, findingPage } from './service/contract.ts';
 /** @param dist the folder of the built programs: the shipped adapters' lists lie there, the pages of findings above it. */
 export function serve(connection: Connection, dist: string): void {
   const documents = new TextDocuments(TextDocument);
-  const configs = new OpenConfigs(readShipped(dist));
+  const checkpoints = new CheckpointLooks(
+    join(dist, 'checkpoint-inspection.mjs'),
+    () => lookAgain(),
+    (reason) => connection.console.warn(reason),
+  );
+  const configs = new OpenConfigs(readShipped(dist), checkpoints);
   const results = new CheckResults();
   const page = pagesIn(dirname(dist));
   const diagnosticOf = (finding: Finding): Diagnostic => toDiagnostic(finding, page);
@@ -87,7 +93,13 @@ export function serve(connection: Connection, dist: string): void {
   connection.onInitialized(() => {
     if (!watches) return;
     // Adapters and checkpoints that configs name come and go.
-    const watchers = ['**/*.adapter.*', '**/config.json', '**/*.safetensors'].map((globPattern) => ({ globPattern }));
+    const watchers = [
+      '**/*.adapter.*',
+      '**/*config.json',
+      '**/tokenizer.json',
+      '**/chat_template.jinja',
+      '**/*.safetensors',
+    ].map((globPattern) => ({ globPattern }));
     connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }).catch(() => {});
   });
   const lookAgain = () => {
@@ -175,7 +187,10 @@ export function serve(connection: Connection, dist: string): void {
     connection.languages.inlayHint.refresh().catch(() => {}); // Not every client can.
     return { accepted: true };
   });
-  connection.onShutdown(() => queue.close());
+  connection.onShutdown(() => {
+    queue.close();
+    checkpoints.close();
+  });
   documents.listen(connection);
   connection.listen();
 }

@@ -27,7 +27,14 @@ export function harnessProblems(config: TrainingConfig, listing: HarnessListing)
 function suiteProblems(config: TrainingConfig, { adapter, tasks: list }: HarnessListing): CrossFieldProblem[] {
   const problems: CrossFieldProblem[] = [];
   const add = (code: string, path: Path, message: string, fix?: ConfigFix) =>
-    problems.push({ severity: 'error', code, path, message: `"${path.slice(0, 2).join('.')}": ${message}`, fix });
+    problems.push({
+      severity: 'error',
+      code,
+      path,
+      message: `"${path.slice(0, 2).join('.')}": ${message}`,
+      fix,
+      ...(/tasks$/.test(code) && { rests: ['harness.suites', 'harness.tasks'] }),
+    });
   const { suites, tasks } = config.harness;
   const listsNothing = Object.keys(list).length === 0;
   let chosen = 0;

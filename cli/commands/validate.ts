@@ -5,9 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { Command, Option } from 'commander';
 import { findingPage } from '../../language-server/service/contract.ts';
 import { packageRoot } from '../../trainer-daemon/bundles.ts';
-import { adapterFileFindings, isAdapterFile } from '../adapter-file.ts';
-import { type ConfigFile, readConfigFile, shippedListing } from '../config-file.ts';
-import { checkpointFindings, harnessFindings } from '../config-references.ts';
+import { type Examined, examine } from '../examined-file.ts';
 import { EXIT } from '../exit.ts';
 import { countFindings, findingLine, hasErrors } from '../output/findings.ts';
 import { plural } from '../output/format.ts';
@@ -66,17 +64,4 @@ function pageOf(code: string): FindingPage | undefined {
   } catch {
     return undefined; // A package without its docs still prints its findings.
   }
-}
-
-type Examined = Pick<ConfigFile, 'file' | 'readable' | 'findings'>;
-
-/** All findings about an adapter's text, or about a config: its text first, and what it refers to where the text is sound. */
-async function examine(name: string, runAdapter: boolean): Promise<Examined> {
-  if (isAdapterFile(name)) return { file: name, ...(await adapterFileFindings(name)) };
-  const file = readConfigFile(name);
-  const findings = [...file.findings, ...(await checkpointFindings(file))];
-  // What a shipped adapter lists is known without running it, and held against the config already.
-  const shipped = file.config && shippedListing(file.config.harness.adapter);
-  if (runAdapter && !shipped) findings.push(...(await harnessFindings(file)));
-  return { ...file, findings: findings.sort((a, b) => a.line - b.line || a.column - b.column) };
 }

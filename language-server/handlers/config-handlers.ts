@@ -24,6 +24,7 @@ import {
   openConfig,
 } from '../service/configs/index.ts';
 import type { Position } from '../service/contract.ts';
+import type { CheckpointLooks } from './checkpoints.ts';
 import { fileSurroundings, type Shipped } from './surroundings.ts';
 import { folderOf, uriIn } from './workspace-files.ts';
 
@@ -41,9 +42,11 @@ export interface OpenConfig {
 export class OpenConfigs {
   readonly #open = new Map<string, OpenConfig>();
   readonly #shipped: Shipped;
+  readonly #checkpoints: CheckpointLooks;
 
-  constructor(shipped: Shipped) {
+  constructor(shipped: Shipped, checkpoints: CheckpointLooks) {
     this.#shipped = shipped;
+    this.#checkpoints = checkpoints;
   }
 
   of(document: TextDocument): OpenConfig {
@@ -54,10 +57,14 @@ export class OpenConfigs {
       version: document.version,
       config: openConfig(document.getText(), document.uri),
       // Without a folder the shipped lists still hold; every path is then taken to be there.
-      around: folder === undefined ? undefined : fileSurroundings(folder, this.#shipped),
+      around: folder === undefined ? undefined : this.#around(folder),
     };
     this.#open.set(document.uri, opened);
     return opened;
+  }
+
+  #around(folder: string): Surroundings {
+    return fileSurroundings(folder, this.#shipped, (path, base) => this.#checkpoints.of(path, base));
   }
 
   findings(document: TextDocument): ConfigFinding[] {

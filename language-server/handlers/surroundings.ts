@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { HarnessListing } from '../../protocol/config-harness.ts';
-import type { Surroundings } from '../service/config-references.ts';
+import type { CheckpointRemark, Surroundings } from '../service/config-references.ts';
 
 /** What the build wrote down of the shipped adapters. */
 export interface Shipped {
@@ -25,9 +25,17 @@ export function readShipped(dist: string): Shipped {
   }
 }
 
-/** @param folder the config's own; relative paths start there. */
-export function fileSurroundings(folder: string, shipped: Shipped): Surroundings {
+/**
+ * @param folder the config's own; relative paths start there.
+ * @param inspection tells what is wrong with a checkpoint, given its absolute path and the config's folder.
+ */
+export function fileSurroundings(
+  folder: string,
+  shipped: Shipped,
+  inspection?: (checkpoint: string, folder: string) => CheckpointRemark[] | undefined,
+): Surroundings {
   return {
+    ...(inspection && { inspection: (path) => inspection(resolve(folder, path), folder) }),
     shippedAdapters: shipped.names,
     listing: (adapter) => (Object.hasOwn(shipped.listings, adapter) ? shipped.listings[adapter] : undefined),
     kind(path) {

@@ -18,6 +18,27 @@ export interface Surroundings {
   listing?(adapter: string): HarnessListing | undefined;
   /** The text of a small file, at a path like those of `kind`; undefined where there is none. */
   readText?(path: string): string | undefined;
+  /** What is wrong with the files of a checkpoint folder; undefined where that is not known (yet). */
+  inspection?(checkpoint: string): readonly CheckpointRemark[] | undefined;
+}
+
+/** One thing wrong, or doubtful, with a file of a checkpoint. */
+export interface CheckpointRemark {
+  severity: 'error' | 'warning';
+  /** As it is shown. */
+  file: string;
+  line?: number;
+  message: string;
+}
+
+/** What was found in the checkpoint of a config without errors, at the key that names it. */
+export function inspectionProblems(found: readonly CheckpointRemark[]): CrossFieldProblem[] {
+  return found.map(({ severity, file, line, message }) => ({
+    severity,
+    code: 'checkpoint',
+    path: ['planner', 'checkpoint'],
+    message: `${file}${line === undefined ? '' : `:${line}`}: ${message}`,
+  }));
 }
 
 /** Whether `harness.adapter` is a path and not the name of a shipped adapter. */

@@ -1,6 +1,6 @@
 /** The built language server over stdio: findings, answers, clients that are slow or gone. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -113,6 +113,33 @@ describe('a config', () => {
     client.published.length = 0;
     await client.connection.sendNotification('workspace/didChangeWatchedFiles', { changes: [] });
     expect(await client.findings(document, 1)).toEqual([]);
+  });
+
+  it('has what is wrong with its checkpoint, until that is mended', async () => {
+    const checkpoint = join(folder, 'planner');
+    cpSync(join(packageRoot(), 'test/fixtures/configs/beside/planner-endless'), checkpoint, { recursive: true });
+    const document = uri('k.training.yaml');
+    const saying = async (what: string) => {
+      for (;;) {
+        const [found] = client.published.filter((one) => one.uri === document).slice(-1);
+        if (found?.diagnostics.map(({ code }) => code).join() === what) return found.diagnostics;
+        await new Promise((resume) => setTimeout(resume, 20));
+      }
+    };
+    await client.open(document, `${HEAD}planner: { checkpoint: ./planner }\n`);
+    const [{ message, range }] = await saying('checkpoint');
+    expect(message).toContain(`${join('planner', 'config.json')}: eos_token_id is undefined`);
+    expect([range.start, range.end]).toEqual([
+      { line: 6, character: 23 },
+      { line: 6, character: 32 },
+    ]);
+    cpSync(join(packageRoot(), 'test/fixtures/configs/beside/planner'), checkpoint, { recursive: true });
+    await client.connection.sendNotification('workspace/didChangeWatchedFiles', { changes: [] });
+    await saying('');
+    // A mistake in the config comes first, and hides it.
+    await client.insert(document, 2, 7, 0, 'sed: 1\n');
+    await saying('unknown-key');
+    expect(await client.end()).toBe(0);
   });
 
   it('a cancelled request is answered as such', async () => {

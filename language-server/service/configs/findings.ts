@@ -1,7 +1,7 @@
 /** Everything wrong or doubtful in a training config: the same that `train` refuses and `validate` prints. */
 import type { CrossFieldProblem } from '../../../protocol/config-checks.ts';
 import type { ConfigProblem } from '../../../protocol/config-text.ts';
-import { referenceProblems, type Surroundings } from '../config-references.ts';
+import { inspectionProblems, referenceProblems, type Surroundings } from '../config-references.ts';
 import type { Finding } from '../contract.ts';
 import type { ConfigText } from './config-text.ts';
 import { editsOf } from './edits.ts';
@@ -20,6 +20,10 @@ const MOST = 120;
 export function configFindings(config: ConfigText, around?: Surroundings): ConfigFinding[] {
   const problems = [...config.reading.problems];
   if (around) problems.push(...referenceProblems(config.reading, around).map((problem) => placed(problem, config)));
+  const checkpoint = config.reading.config?.planner.checkpoint;
+  // As the command line does: into the checkpoint is looked where nothing else is wrong.
+  if (around?.inspection && checkpoint !== undefined && !problems.some(({ severity }) => severity === 'error'))
+    problems.push(...inspectionProblems(around.inspection(checkpoint) ?? []).map((problem) => placed(problem, config)));
   problems.sort((a, b) => a.start - b.start || a.end - b.end);
   return problems.slice(0, MOST).map((problem) => toFinding(problem, config));
 }
