@@ -28,7 +28,10 @@ export const LARGEST_REQUEST = 1024 * 1024;
 export const LARGEST_ANSWER = 64 * 1024 * 1024;
 /** Requests of one client that may be at work at a time. */
 export const MOST_REQUESTS = 32;
-/** The daemon pings this often, and drops a client that has not answered the ping before. Seconds. */
+/**
+ * The daemon pings this often, and drops a client that has not answered the ping before. A new client has as long for its
+ * `daemon.hello`. Seconds.
+ */
 export const HEARTBEAT_SECONDS = 15;
 /** A client that has heard nothing for this long takes the connection for lost. Seconds. */
 export const SILENCE_SECONDS = 40;

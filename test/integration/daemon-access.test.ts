@@ -257,19 +257,21 @@ describe('when it ends', () => {
     expect(log()).toMatch(/leaving \(idle\)/);
   });
 
-  it('a client that gives no sign of life is dropped, and one whose daemon is silent connects anew', async () => {
+  it('a client that says no hello or gives no sign of life is dropped, and one whose daemon is silent connects anew', async () => {
     const { client, record, log } = bench();
-    const one = client({ args: ['--heartbeat-seconds', '0.3'], silenceSeconds: 2 });
+    const one = client({ args: ['--heartbeat-seconds', '1'], silenceSeconds: 4 });
     await one.start();
+    const silent = await rawClient(record());
+    expect(await silent.closed).toBe(1008);
     const dead = await greeted(record());
     // Stands for a machine that sleeps: nothing is read, so no ping is answered.
     dead.socket.pause();
-    await expect.poll(log).toMatch(/client 2 \(test\): no sign of life, dropped/);
+    await expect.poll(log).toMatch(/client 3 \(test\): no sign of life, dropped/);
 
     const { pid } = record();
     kill(pid, 'SIGSTOP');
     await state(one, 'reconnecting');
-    expect(one.status.message).toMatch(/nothing was heard for 2 s/);
+    expect(one.status.message).toMatch(/nothing was heard for 4 s/);
     kill(pid, 'SIGCONT');
     await state(one, 'ready');
     expect((await one.request('daemon.status', {})).pid).toBe(pid);

@@ -39,7 +39,6 @@ export interface DaemonOptions {
 /** Why the daemon leaves. */
 export type Leaving = NotificationParams<'daemon.leaving'>['reason'];
 
-const HELLO_MS = 10_000;
 /** Going away, RFC 6455. */
 const GOING_AWAY = 1001;
 const NO_HELLO = 1008;
@@ -62,6 +61,8 @@ export class Daemon {
   private readonly watch: RunWatch;
   private readonly clients = new Map<Connection, Map<string, RunFollower>>();
   private readonly heartbeat: NodeJS.Timeout;
+  /** Between two pings; the time that a new client has for its hello. */
+  private readonly heartbeatMs: number;
   private gate: Gate | undefined;
   private count = 0;
   private idle: NodeJS.Timeout | undefined;
@@ -99,10 +100,10 @@ export class Daemon {
     );
     this.planners = new ServedPlanners(workspace, log, (served) => this.toAll('serving.changed', { served }));
     this.methods = daemonMethodsOf(this);
-    const seconds = options.heartbeatSeconds ?? HEARTBEAT_SECONDS;
+    this.heartbeatMs = (options.heartbeatSeconds ?? HEARTBEAT_SECONDS) * 1000;
     this.heartbeat = setInterval(() => {
       for (const client of this.clients.keys()) client.heartbeat();
-    }, seconds * 1000);
+    }, this.heartbeatMs);
     this.heartbeat.unref();
   }
 
@@ -214,7 +215,7 @@ export class Daemon {
     clearTimeout(this.idle);
     const silent = setTimeout(() => {
       if (client.protocol === undefined) client.close(NO_HELLO, 'no hello');
-    }, HELLO_MS);
+    }, this.heartbeatMs);
     silent.unref();
     socket.on('close', () => {
       clearTimeout(silent);
