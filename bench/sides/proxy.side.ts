@@ -2,7 +2,7 @@
  * The processes of the proxy's benchmark, one role each: the upstream (answers as a served planner does, or at once), a
  * bare pass-through, and the recording proxy with durable recording on.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createUpstream, startProxy } from '../../trainer-daemon/proxy/index.ts';
 import { createRun } from '../../trainer-daemon/store/index.ts';
+import { median } from '../measure.ts';
 import { benchRun } from '../run-info.ts';
 
 export type ProxyRole =
@@ -25,6 +26,8 @@ export interface ProxyEpisodes {
 export interface ProxyState {
   residentBytes: number;
   diskBytes: number;
+  /** What one write to this disk takes until it is durable (median). */
+  flushMilliseconds: number;
 }
 
 const FIRST_TOKEN = 200;
@@ -109,6 +112,20 @@ async function serve(listener: http.RequestListener): Promise<ProxyReady> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
+function flush(directory: string): number {
+  const file = join(directory, 'flush');
+  const handle = openSync(file, 'w');
+  const taken = Array.from({ length: 51 }, () => {
+    const started = performance.now();
+    writeSync(handle, 'x'.repeat(1000));
+    fdatasyncSync(handle);
+    return performance.now() - started;
+  });
+  closeSync(handle);
+  rmSync(file);
+  return median(taken);
+}
+
 async function recording(upstream: string) {
   const directory = mkdtempSync(join(tmpdir(), 'proxy-bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -137,7 +154,7 @@ async function recording(upstream: string) {
     }),
     state(): ProxyState {
       globalThis.gc?.();
-      return { residentBytes: process.memoryUsage().rss, diskBytes: disk() };
+      return { residentBytes: process.memoryUsage().rss, diskBytes: disk(), flushMilliseconds: flush(directory) };
     },
   };
 }

@@ -6,6 +6,7 @@ import { type ApiError, apiError, excerpt } from './api-error.ts';
 import { CompletionCollector } from './completion.ts';
 import type { EpisodeOpening, Upstream } from './contract.ts';
 import { type CallInDialect, wayOf } from './dialects/contract.ts';
+import { jsonParts, type LargeText } from './large-texts.ts';
 import { NotHeld } from './policy-gate.ts';
 import { eventsOf, readStream, readWhole } from './reply-reading.ts';
 import { enforceSampling } from './sampling.ts';
@@ -25,6 +26,8 @@ export interface CallSetup {
   retryOf: string | null;
   /** The request in the chat form. */
   request: Record<string, unknown>;
+  /** Large texts of the request as it came. */
+  texts: readonly LargeText[];
   inDialect: CallInDialect;
   opening: EpisodeOpening;
 }
@@ -85,7 +88,7 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
     if (boundary.streamed) clearInterval(heartbeat);
     const answer = await postJson(
       upstream.url + way.endpoint,
-      JSON.stringify(way.toUpstream?.(boundary.body) ?? boundary.body),
+      jsonParts(way.toUpstream?.(boundary.body) ?? boundary.body, setup.texts),
       upstream.apiKey,
       silence.signal,
     );

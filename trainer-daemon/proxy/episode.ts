@@ -5,10 +5,13 @@ import { type CallResult, type ClientReply, closedError, runCall } from './call.
 import type { EpisodeOpening, ProxyEpisode, RecordedCall } from './contract.ts';
 import type { CallInDialect } from './dialects/contract.ts';
 import { type CallTry, KnownCalls, type Outcome, type RepeatMarks } from './known-calls.ts';
+import type { LargeText } from './large-texts.ts';
 
 export interface IncomingCall extends RepeatMarks {
   /** In the chat form. */
   request: Record<string, unknown>;
+  /** Large texts of the request as it came. */
+  texts: readonly LargeText[];
   inDialect: CallInDialect;
 }
 
@@ -97,7 +100,7 @@ export class OpenEpisode implements ProxyEpisode {
     this.closed = true;
     this.closedAs = reason === 'limit' ? 'limit' : 'aborted';
     const open = [...this.inHand];
-    for (const call of open) call.abort.abort();
+    for (const call of open) call.abort?.abort();
     await Promise.all(open.map((call) => call.settled));
     this.known.clear();
     this.onClosed(this);
@@ -127,6 +130,7 @@ export class OpenEpisode implements ProxyEpisode {
         // A lost call left no record to point at.
         retryOf: failed?.outcome?.ok === false && failed.outcome.recorded ? failed.id : null,
         request: incoming.request,
+        texts: incoming.texts,
         inDialect: incoming.inDialect,
         opening: this.opening,
       },
@@ -173,6 +177,7 @@ export class OpenEpisode implements ProxyEpisode {
       ? { ok: true, reply: result.reply }
       : { ok: false, recorded: result.recorded, error: result.error };
     call.outcome = outcome;
+    call.abort = undefined;
     if (outcome.ok) this.known.keep(call);
     this.inFlight--;
     this.inHand.delete(call);
@@ -200,7 +205,7 @@ export class OpenEpisode implements ProxyEpisode {
     call.waiting++;
     const leave = () => {
       call.waiting--;
-      if (call.waiting === 0 && call.outcome === undefined) call.abort.abort();
+      if (call.waiting === 0 && call.outcome === undefined) call.abort?.abort();
     };
     if (client.gone.aborted) leave();
     else client.gone.addEventListener('abort', leave, { once: true });

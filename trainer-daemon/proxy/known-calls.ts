@@ -29,7 +29,8 @@ export interface CallTry {
   repeats: number;
   /** A client has got the whole reply. */
   delivered: boolean;
-  abort: AbortController;
+  /** Gone when the try is over. */
+  abort: AbortController | undefined;
   concurrent: boolean;
   outcome: Outcome | undefined;
   settled: Promise<Outcome>;

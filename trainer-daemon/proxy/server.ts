@@ -20,6 +20,7 @@ import { countTokens } from './dialects/count-tokens.ts';
 import { dialectOf, keysIn, MODELS, modelsReply, SERVED } from './dialects/index.ts';
 import { DialectMemory } from './dialects/memory.ts';
 import { OpenEpisode } from './episode.ts';
+import type { LargeText } from './large-texts.ts';
 import { samplingProblem } from './sampling.ts';
 
 export interface ProxyOptions {
@@ -178,11 +179,12 @@ class ProxyServer implements RecordingProxy {
     const translating = { toolCalls: memory.toolCalls, templateArguments: upstream.capturesTokens };
     let bytes: Buffer | undefined;
     let body: unknown;
+    let texts: LargeText[];
     let translation: Translation;
     try {
       bytes = await readBody(request, this.bodyLimit, () => episode.touch());
       if (bytes === undefined) return;
-      body = parseBody(bytes);
+      ({ body, texts } = parseBody(bytes));
       if (route === dialect.count?.path) {
         const { chat } = dialect.count.toChat(body, translating);
         return sendJson(response, 200, dialect.count.reply(await countTokens(chat, upstream)));
@@ -200,7 +202,9 @@ class ProxyServer implements RecordingProxy {
     };
 
     const hungUp = new AbortController();
-    response.on('close', () => hungUp.abort());
+    response.on('close', () => {
+      if (!response.writableFinished) hungUp.abort();
+    });
     const begin = () => {
       if (response.headersSent) return;
       response.writeHead(200, {
@@ -214,7 +218,8 @@ class ProxyServer implements RecordingProxy {
       {
         request: translation.chat,
         inDialect: { dialect, context, untranslated: memory.forRecord(translation.untranslated, this.onNotice) },
-        bodyHash: createHash('sha256').update(`${route}\n`).update(bytes).digest('hex'),
+        texts,
+        bodyHash: createHash('sha256').update(`${route}\n`).update(bytes).digest('base64'),
         idempotencyKey: single(request.headers['idempotency-key']),
         retry: Math.max(0, Math.trunc(Number(single(request.headers['x-stainless-retry-count']) ?? 0) || 0)),
       },

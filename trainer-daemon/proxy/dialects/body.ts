@@ -1,5 +1,6 @@
 /** A request's body: its bytes, and what they say. */
 import type { IncomingMessage } from 'node:http';
+import { type LargeText, parseJson } from '../large-texts.ts';
 import { RefusedRequest } from './contract.ts';
 
 /** Deeper values are refused: they would overflow the stack of whatever writes them out again. */
@@ -18,8 +19,8 @@ export async function readBody(
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new RefusedRequest('encoding_not_supported', `send the body without ${encoding} encoding`, 415);
-  const tooLarge = new RefusedRequest('request_too_large', `the request is larger than ${limit} bytes`, 413);
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge;
+  const tooLarge = () => new RefusedRequest('request_too_large', `the request is larger than ${limit} bytes`, 413);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const parts: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {
@@ -31,24 +32,25 @@ export async function readBody(
         return;
       }
       request.removeAllListeners('data').pause();
-      reject(tooLarge);
+      reject(tooLarge());
     });
-    request.on('end', () => resolve(Buffer.concat(parts)));
+    request.on('end', () => resolve(parts.length === 1 ? parts[0] : Buffer.concat(parts)));
     request.on('close', () => resolve(undefined));
     request.on('error', () => resolve(undefined));
   });
 }
 
 /** @throws RefusedRequest */
-export function parseBody(bytes: Buffer): unknown {
+export function parseBody(bytes: Buffer): { body: unknown; texts: LargeText[] } {
   let body: unknown;
+  let texts: LargeText[];
   try {
-    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    ({ value: body, texts } = parseJson(bytes));
   } catch {
     throw new RefusedRequest('invalid_json', 'the request body is not JSON in UTF-8');
   }
   if (isDeep(body)) throw new RefusedRequest('invalid_request', `the request is nested deeper than ${DEEPEST} levels`);
-  return body;
+  return { body, texts };
 }
 
 function isDeep(value: unknown): boolean {

@@ -1,6 +1,7 @@
 /** One chat call to a server under examination, read as the proxy would read it. */
 import { type Completion, CompletionCollector } from '../completion.ts';
 import { EventStreamReader } from '../event-stream.ts';
+import { jsonParts } from '../large-texts.ts';
 import type { UpstreamClient } from '../upstreams/client.ts';
 import { askJson, postJson, readBody } from '../upstreams/request.ts';
 import { list, numberOrNull, record } from '../upstreams/shapes.ts';
@@ -64,7 +65,7 @@ export async function probeChat(server: Server, request: ProbeRequest): Promise<
     ...(request.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   };
   const signal = AbortSignal.timeout(MOST_MILLISECONDS);
-  const reply = await postJson(`${server.base}/chat/completions`, JSON.stringify(body), server.apiKey, signal);
+  const reply = await postJson(`${server.base}/chat/completions`, jsonParts(body), server.apiKey, signal);
   const text = await readBody(reply.body, LARGEST_REPLY, () => undefined);
   if (reply.status !== 200) throw new Error(`/chat/completions answered HTTP ${reply.status}: ${text.slice(0, 300)}`);
   const collector = new CompletionCollector(client);

@@ -4,6 +4,7 @@
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { jsonParts } from '../large-texts.ts';
 
 const agents = {
   'http:': new http.Agent({ keepAlive: true, maxFreeSockets: 64 }),
@@ -20,12 +21,12 @@ export interface UpstreamReply {
 }
 
 /**
- * Posts a JSON body and resolves with the reply's head.
+ * Posts a JSON body (its bytes, in pieces) and resolves with the reply's head.
  * @throws Error when the server cannot be reached, hangs up or the signal fires (then `signal.aborted`).
  */
 export function postJson(
   url: string,
-  body: string,
+  body: readonly Buffer[],
   apiKey: string | null,
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
@@ -43,7 +44,7 @@ export async function askJson(
   apiKey: string | null,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const reply = await send(url, body === undefined ? undefined : JSON.stringify(body), apiKey, signal);
+  const reply = await send(url, body === undefined ? undefined : jsonParts(body), apiKey, signal);
   const text = await readBody(reply.body, LARGEST_ANSWER, () => undefined);
   const { pathname } = new URL(url);
   if (reply.status !== 200) throw new Error(`${pathname} answered HTTP ${reply.status}`);
@@ -56,7 +57,7 @@ export async function askJson(
 
 async function send(
   url: string,
-  body: string | undefined,
+  body: readonly Buffer[] | undefined,
   apiKey: string | null,
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
@@ -73,25 +74,24 @@ class StaleSocket extends Error {}
 
 function attempt(
   url: string,
-  body: string | undefined,
+  body: readonly Buffer[] | undefined,
   apiKey: string | null,
   signal: AbortSignal,
 ): Promise<UpstreamReply> {
   const target = new URL(url);
   const secure = target.protocol === 'https:';
-  const bytes = body === undefined ? undefined : Buffer.from(body);
   const headers: http.OutgoingHttpHeaders = {
     accept: 'application/json, text/event-stream',
     'accept-encoding': 'identity',
   };
-  if (bytes) {
+  if (body) {
     headers['content-type'] = 'application/json';
-    headers['content-length'] = bytes.length;
+    headers['content-length'] = body.reduce((sum, { length }) => sum + length, 0);
   }
   if (apiKey !== null) headers.authorization = `Bearer ${apiKey}`;
   return new Promise((resolve, reject) => {
     const request = (secure ? https : http).request(target, {
-      method: bytes ? 'POST' : 'GET',
+      method: body ? 'POST' : 'GET',
       headers,
       agent: secure ? agents['https:'] : agents['http:'],
       signal,
@@ -106,7 +106,9 @@ function attempt(
       answered = true;
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response });
     });
-    request.end(bytes);
+    for (const part of body?.slice(0, -1) ?? []) request.write(part);
+    // The last with the end: a small request is one packet.
+    request.end(body?.at(-1));
   });
 }
 

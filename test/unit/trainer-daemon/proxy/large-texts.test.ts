@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { Random } from '../../../../protocol/random.ts';
+import { jsonParts, parseJson } from '../../../../trainer-daemon/proxy/large-texts.ts';
+
+const image = (letter: string, length = 40_000) => `data:image/png;base64,${letter.repeat(length)}`;
+const sent = (value: unknown, texts = parseJson(Buffer.from(JSON.stringify(value))).texts) =>
+  Buffer.concat(jsonParts(value, texts)).toString();
+
+describe('large texts', () => {
+  it.each([
+    ['one', { messages: [{ content: [{ image_url: { url: image('A') } }] }] }, 1],
+    ['several, one of them twice', [image('A'), 'x', image('B'), { again: image('A') }], 3],
+    ['the whole document', image('A'), 1],
+    ['a small one', [image('A', 10), 'pad'.repeat(20_000)], 0],
+    ['one with an escape', [`${image('A')}\n`, image('B')], 1],
+    ['one with a quote', [`${image('A')}"`, image('B')], 1],
+    ['one beyond ASCII, and others beside it', [`${image('A')}é`, 'ü', image('B'), '\ud83d\ude00'], 1],
+    ['a quoted one inside another text', [`he said: "${image('A')}"`, image('B')], 1],
+    ['as a key', { [image('A')]: image('B') }, 1],
+    ['beside a text like the mark', [image('A'), '\u0000large text 0\u0000', '\u0000large text \u0000'], 0],
+  ])('%s: parsed and written as JSON itself does', (_, value, count) => {
+    const json = JSON.stringify(value);
+    const parsed = parseJson(Buffer.from(json));
+    expect(parsed.value).toEqual(value);
+    expect(parsed.texts).toHaveLength(count);
+    expect(sent(parsed.value, parsed.texts)).toBe(json);
+    // As it goes out: in another order, with other fields around.
+    const changed = { temperature: 1, first: parsed.value, second: [parsed.value, 'tail'] };
+    expect(sent(changed, parsed.texts)).toBe(JSON.stringify(changed));
+  });
+
+  it('a value with a text like the mark is written the long way', () => {
+    const { value, texts } = parseJson(Buffer.from(JSON.stringify([image('A')])));
+    const odd = [value, '\u0000large text \u0000'];
+    expect(sent(odd, texts)).toBe(JSON.stringify(odd));
+  });
+
+  it('are the bytes that came, not copies of them', () => {
+    const document = Buffer.from(JSON.stringify([1, image('A')]));
+    const { value, texts } = parseJson(document);
+    expect(jsonParts(value, texts).some((part) => part.buffer === document.buffer)).toBe(true);
+  });
+
+  it.each([
+    ['an unfinished text', `["${image('A')}`],
+    ['nothing between two', `["${image('A')}""${image('B')}"]`],
+    ['a quote too many', `["${image('A')}"x"]`],
+    ['a line break in one', `["${image('A')}\n${image('A')}"]`],
+    ['a control character at its end', `["${image('A')}\u0001"]`],
+    ['no UTF-8 beside one', Buffer.concat([Buffer.from(`["${image('A')}","`), Buffer.from([0xff]), Buffer.from('"]')])],
+  ])('refuses %s', (_, document) => {
+    expect(() => parseJson(Buffer.from(document))).toThrow();
+  });
+
+  it('agrees with JSON on a thousand cut and spliced documents', () => {
+    const random = new Random('large texts');
+    const pick = (count: number) => random.uint32() % count;
+    const base = Buffer.from(JSON.stringify({ a: [image('A'), 'b\\"data:'], c: { d: image('C'), e: '"data:' } }));
+    const pieces = ['"', '\\', '"data:', '\\"data:', ',', '}', 'é', '\\\\', '"data:x"', ' ', '\n', '\u0002', ':'].map(
+      (text) => Buffer.from(text),
+    );
+    let whole = 0;
+    for (let i = 0; i < 1000; i++) {
+      const at = pick(2) === 0 ? pick(60) : base.length - pick(60);
+      const document = Buffer.concat([base.subarray(0, at), pieces[pick(pieces.length)], base.subarray(at + pick(3))]);
+      let expected: unknown;
+      try {
+        expected = JSON.parse(document.toString());
+      } catch {
+        expect(() => parseJson(document)).toThrow();
+        continue;
+      }
+      whole++;
+      const { value, texts } = parseJson(document);
+      expect(value).toEqual(expected);
+      expect(sent(value, texts)).toBe(JSON.stringify(expected));
+    }
+    expect(whole).toBeGreaterThan(50);
+  });
+});

@@ -1,0 +1,121 @@
+/**
+ * Images make requests large, and each request carries those before it again. Their texts are neither scanned by the
+ * JSON parser nor written anew for the upstream: they are set aside before parsing, put back into the value by reference,
+ * and sent on as the bytes that came.
+ */
+import { isAscii } from 'node:buffer';
+
+/** Bytes from which on a text is set aside. */
+const LARGE = 32 * 1024;
+/** How a data URL begins; in a JSON document this can only be the beginning of a text, unless the quote is escaped. */
+const BEGINNING = Buffer.from('"data:');
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const mark = (i: number | string) => `\u0000large text ${i}\u0000`;
+const WRITTEN_MARK = Buffer.from(JSON.stringify(mark('')).slice(1, -8));
+
+export interface LargeText {
+  text: string;
+  /** As it stands in the request, with its quotes. */
+  bytes: Buffer;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses a JSON document.
+ * @throws SyntaxError or TypeError when it is not JSON in UTF-8.
+ */
+export function parseJson(document: Buffer): { value: unknown; texts: LargeText[] } {
+  const texts = document.length < LARGE ? [] : largeTexts(document);
+  if (texts.length === 0) return { value: JSON.parse(decode(document)), texts };
+  let rest = '';
+  let end = 0;
+  for (const [i, { bytes }] of texts.entries()) {
+    const start = bytes.byteOffset - document.byteOffset;
+    rest += decode(document.subarray(end, start)) + JSON.stringify(mark(i));
+    end = start + bytes.length;
+  }
+  rest += decode(document.subarray(end));
+  const byMark = new Map(texts.map(({ text }, i) => [mark(i), text]));
+  return { value: restored(JSON.parse(rest), byMark), texts };
+}
+
+/** @returns the bytes of a value's JSON text, in pieces; large texts of the request that it was made from as they came. */
+export function jsonParts(value: unknown, texts: readonly LargeText[] = []): Buffer[] {
+  if (texts.length === 0) return [bytesOf(JSON.stringify(value))];
+  const found: Buffer[] = [];
+  const json = JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each !== 'string' || each.length < LARGE) return each;
+    // Mostly the very same string, which costs nothing to compare.
+    const known = texts.find(({ text }) => text === each);
+    if (known === undefined) return each;
+    found.push(known.bytes);
+    return mark('');
+  });
+  const between = json.split(JSON.stringify(mark('')));
+  // Somebody else's text looks like the mark: the long way then.
+  if (between.length !== found.length + 1) return [bytesOf(JSON.stringify(value))];
+  return between.flatMap((part, i) => (i < found.length ? [bytesOf(part), found[i]] : [bytesOf(part)]));
+}
+
+function largeTexts(document: Buffer): LargeText[] {
+  if (document.includes(WRITTEN_MARK)) return [];
+  const texts: LargeText[] = [];
+  for (let at = document.indexOf(BEGINNING); at >= 0; ) {
+    const end = document.indexOf(QUOTE, at + BEGINNING.length);
+    if (end < 0) break;
+    const bytes = document.subarray(at, end + 1);
+    const whole = document[at - 1] !== BACKSLASH && bytes.length >= LARGE && !isKey(document, end + 1);
+    // Nothing escaped and nothing beyond ASCII: the bytes are the text.
+    if (whole && isAscii(bytes) && !bytes.includes(BACKSLASH) && !hasControls(bytes))
+      texts.push({ text: bytes.toString('latin1', 1, bytes.length - 1), bytes });
+    at = document.indexOf(BEGINNING, end);
+  }
+  return texts;
+}
+
+/** Whether the text before this place is the name of a field. */
+function isKey(document: Buffer, at: number): boolean {
+  let next = at;
+  while (document[next] <= 0x20) next++;
+  return document[next] === COLON;
+}
+
+/** Whether an ASCII text has characters below the space, which JSON allows in escapes only; four are looked at a time. */
+function hasControls(bytes: Buffer): boolean {
+  const before = (4 - (bytes.byteOffset % 4)) % 4;
+  const count = (bytes.length - before) >> 2;
+  const fours = new Int32Array(bytes.buffer, bytes.byteOffset + before, count);
+  for (let i = 0; i < count; i++) if (((fours[i] - 0x20202020) & ~fours[i] & 0x80808080) !== 0) return true;
+  const ends = [...bytes.subarray(0, before), ...bytes.subarray(before + 4 * count)];
+  return ends.some((byte) => byte < 0x20);
+}
+
+function restored(value: unknown, byMark: ReadonlyMap<string, string>): unknown {
+  let level: unknown[] = [[value]];
+  const root = level[0] as unknown[];
+  while (level.length > 0) {
+    const next: unknown[] = [];
+    for (const holder of level as Record<string, unknown>[])
+      for (const key of Object.keys(holder)) {
+        const each = holder[key];
+        if (typeof each === 'string') {
+          const text = byMark.get(each);
+          if (text !== undefined) holder[key] = text;
+        } else if (typeof each === 'object' && each !== null) next.push(each);
+      }
+    level = next;
+  }
+  return root[0];
+}
+
+function decode(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString('latin1') : UTF8.decode(bytes);
+}
+
+/** UTF-8; ASCII, by far the commonest, is copied without being encoded. */
+function bytesOf(text: string): Buffer {
+  return Buffer.byteLength(text) === text.length ? Buffer.from(text, 'latin1') : Buffer.from(text);
+}
