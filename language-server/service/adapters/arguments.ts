@@ -22,22 +22,48 @@ export interface Argument {
 
 type Items = (Argument | undefined)[];
 
+/** How a place was come to. */
+interface Trail {
+  depth: number;
+  /** Variables that are being followed: `args = args.concat(...)` adds to what they are, and is not followed again. */
+  open: readonly ts.Node[];
+  budget: { left: number };
+}
+
+function beginning(): Trail {
+  return { depth: 0, open: [], budget: { left: MOST_STEPS } };
+}
+
+function deeper(trail: Trail): Trail {
+  return { ...trail, depth: trail.depth + 1 };
+}
+
 const DEEPEST = 12;
 /** An argument list longer than this is not followed to its end. */
 const MOST = 300;
+const MOST_STEPS = 3000;
 const GAP: Items = [undefined];
 
 /** Arguments of the `args` field of a process. */
 export function argumentsOf(evaluator: Evaluator, args: Property | undefined): Items {
-  if (!args?.expression || !args.frame) return [];
-  return list(evaluator, args.expression, args.frame, 0).slice(0, MOST);
+  if (!args) return [];
+  const trail = beginning();
+  const items = args.expression && args.frame ? list(evaluator, args.expression, args.frame, trail) : [];
+  for (const { values, pushed, frame } of args.later ?? [])
+    items.push(
+      ...(pushed ? [] : GAP),
+      ...values.flatMap((each) =>
+        pushed ? element(evaluator, each, frame, trail) : list(evaluator, each, frame, trail),
+      ),
+    );
+  return items.slice(0, MOST);
 }
 
 /** The words of an argument that is a command line itself, such as a script for a shell. */
 export function wordsOf(evaluator: Evaluator, { node, frame, text }: Argument): Items {
   if (!/\s/.test(text) || !ts.isExpression(node)) return [];
   const joined = call(strip(node), 'join');
-  if (joined) return list(evaluator, joined.base, frame, 1);
+  if (joined) return list(evaluator, joined.base, frame, beginning());
   return split(evaluator, node, frame, ' ');
 }
 
@@ -50,42 +76,44 @@ function written(node: ts.Node, frame: Frame, value: Value, direct: boolean): Ar
   return { node, frame, value, text, direct };
 }
 
-function list(evaluator: Evaluator, expression: ts.Expression, frame: Frame, depth: number): Items {
+function list(evaluator: Evaluator, expression: ts.Expression, frame: Frame, trail: Trail): Items {
   evaluator.tick();
   const node = strip(expression);
-  const go = (each: ts.Expression, at = frame) => list(evaluator, each, at, depth + 1);
-  if (depth > DEEPEST) return GAP;
-  if (ts.isArrayLiteralExpression(node)) return node.elements.flatMap((each) => element(evaluator, each, frame, depth));
+  const go = (each: ts.Expression, at = frame) => list(evaluator, each, at, deeper(trail));
+  if (trail.depth > DEEPEST || --trail.budget.left < 0) return GAP;
+  if (ts.isArrayLiteralExpression(node)) return node.elements.flatMap((each) => element(evaluator, each, frame, trail));
   if (ts.isConditionalExpression(node)) return [...go(node.whenTrue), ...GAP, ...go(node.whenFalse), ...GAP];
   if (ts.isBinaryExpression(node)) {
     if (node.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken) return [...GAP, ...go(node.right), ...GAP];
     return [...go(node.left), ...GAP, ...go(node.right), ...GAP];
   }
-  if (ts.isIdentifier(node)) return variable(evaluator, node, frame, depth);
-  if (ts.isCallExpression(node)) return called(evaluator, node, frame, depth);
+  if (ts.isIdentifier(node)) return variable(evaluator, node, frame, trail);
+  if (ts.isCallExpression(node)) return called(evaluator, node, frame, trail);
   const { node: origin } = evaluator.value(node, frame);
   return origin && origin !== node && ts.isExpression(origin) ? go(origin) : GAP;
 }
 
-function element(evaluator: Evaluator, each: ts.Expression, frame: Frame, depth: number): Items {
-  if (ts.isSpreadElement(each)) return list(evaluator, each.expression, frame, depth + 1);
+function element(evaluator: Evaluator, each: ts.Expression, frame: Frame, trail: Trail): Items {
+  if (ts.isSpreadElement(each)) return list(evaluator, each.expression, frame, deeper(trail));
   return [item(evaluator, each, frame)];
 }
 
-function variable(evaluator: Evaluator, name: ts.Identifier, frame: Frame, depth: number): Items {
+function variable(evaluator: Evaluator, name: ts.Identifier, frame: Frame, outer: Trail): Items {
   const declaration = evaluator.scopes.resolve(name);
   if (!declaration) return GAP;
-  const go = (each: ts.Expression) => list(evaluator, each, frame, depth + 1);
+  if (outer.open.includes(declaration)) return [];
+  const trail = { ...outer, open: [...outer.open, declaration] };
+  const go = (each: ts.Expression) => list(evaluator, each, frame, deeper(trail));
   let items: Items;
   if (ts.isVariableDeclaration(declaration)) items = declaration.initializer ? go(declaration.initializer) : [];
   else if (ts.isBindingElement(declaration) && declaration.dotDotDotToken)
-    items = rest(evaluator, declaration, frame, depth);
+    items = rest(evaluator, declaration, frame, trail);
   else {
     const { node } = evaluator.value(name, frame);
     return node && ts.isArrayLiteralExpression(node) ? go(node) : GAP;
   }
   for (const write of evaluator.scopes.writes(declaration)) {
-    const added = () => write.values.flatMap((each) => element(evaluator, each, frame, depth));
+    const added = () => write.values.flatMap((each) => element(evaluator, each, frame, trail));
     if (write.kind === 'assign') items = [...items, ...GAP, ...go(write.values[0])];
     else if (write.kind === 'push') {
       const { expression } = write.node as ts.CallExpression;
@@ -97,11 +125,11 @@ function variable(evaluator: Evaluator, name: ts.Identifier, frame: Frame, depth
 }
 
 /** `const [command, ...args] = [...]`. */
-function rest(evaluator: Evaluator, declaration: ts.BindingElement, frame: Frame, depth: number): Items {
+function rest(evaluator: Evaluator, declaration: ts.BindingElement, frame: Frame, trail: Trail): Items {
   const pattern = declaration.parent;
   const owner = pattern.parent;
   if (!ts.isArrayBindingPattern(pattern) || !ts.isVariableDeclaration(owner) || !owner.initializer) return GAP;
-  return list(evaluator, owner.initializer, frame, depth + 1).slice(pattern.elements.indexOf(declaration));
+  return list(evaluator, owner.initializer, frame, deeper(trail)).slice(pattern.elements.indexOf(declaration));
 }
 
 /** `base.name(...)`, if a node is that. */
@@ -112,14 +140,14 @@ function call(node: ts.Node, name: string): { base: ts.Expression; given: ts.Nod
   return { base: callee.expression, given: node.arguments };
 }
 
-function called(evaluator: Evaluator, node: ts.CallExpression, frame: Frame, depth: number): Items {
-  const go = (each: ts.Expression, at = frame) => list(evaluator, each, at, depth + 1);
+function called(evaluator: Evaluator, node: ts.CallExpression, frame: Frame, trail: Trail): Items {
+  const go = (each: ts.Expression, at = frame) => list(evaluator, each, at, deeper(trail));
   const callee = strip(node.expression);
   const [first] = node.arguments;
   const target = evaluator.value(callee, frame);
   if (target.fn) {
     const inner = evaluator.frame(target.fn, evaluator.args(node, frame));
-    return inner ? returned(evaluator, target.fn, inner, depth) : GAP;
+    return inner ? returned(evaluator, target.fn, inner, trail) : GAP;
   }
   if (/^global\.(Object\.freeze|Array\.from|structuredClone)$/.test(target.external ?? '') && first) return go(first);
   if (/^global\.Object\.(entries|keys|values)$/.test(target.external ?? '') && first)
@@ -157,7 +185,7 @@ function called(evaluator: Evaluator, node: ts.CallExpression, frame: Frame, dep
       const fn = first && evaluator.value(first, frame).fn;
       return go(base).flatMap((each): Items => {
         const inner = each && fn && evaluator.frame(fn, [each.value]);
-        return inner ? returned(evaluator, fn, inner, depth) : GAP;
+        return inner ? returned(evaluator, fn, inner, trail) : GAP;
       });
     }
     case 'split':
@@ -167,12 +195,12 @@ function called(evaluator: Evaluator, node: ts.CallExpression, frame: Frame, dep
 }
 
 /** What a function of the file gives; between several returns nothing belongs together. */
-function returned(evaluator: Evaluator, fn: NonNullable<Value['fn']>, frame: Frame, depth: number): Items {
+function returned(evaluator: Evaluator, fn: NonNullable<Value['fn']>, frame: Frame, trail: Trail): Items {
   const { body } = fn.node;
   if (!body || evaluator.syntax.broken(fn.node)) return GAP;
-  if (!ts.isBlock(body)) return list(evaluator, body, frame, depth + 1);
+  if (!ts.isBlock(body)) return list(evaluator, body, frame, deeper(trail));
   const all = returnsOf(body).flatMap(({ expression }) => (expression ? [expression] : []));
-  return all.flatMap((each, i) => [...(i > 0 ? GAP : []), ...list(evaluator, each, frame, depth + 1)]);
+  return all.flatMap((each, i) => [...(i > 0 ? GAP : []), ...list(evaluator, each, frame, deeper(trail))]);
 }
 
 /** `Object.entries({ init, model })`: names and values of an object of the file. */

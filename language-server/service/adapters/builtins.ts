@@ -103,6 +103,7 @@ export function callMember(
     if (name === 'at') return of(KIND.string | KIND.undefined, from);
     return of(KIND.any, from);
   }
+  if (name === 'toString' && base.kinds & (KIND.object | KIND.any)) return of(KIND.string, base.from);
   if (base.kinds & KIND.number && /^(toFixed|toString|toPrecision)$/.test(name)) return of(KIND.string, base.from);
   if (base.kinds & (KIND.array | KIND.any | KIND.object)) return callList(evaluator, base, name, node, frame);
   return undefined;

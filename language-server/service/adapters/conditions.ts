@@ -85,7 +85,7 @@ export function isGuarded(
       return true;
     if (ts.isWhileStatement(parent) && child === parent.statement && mentions(parent.expression)) return true;
     if (ts.isForStatement(parent) && child === parent.statement && mentions(parent.condition)) return true;
-    if (ts.isCaseClause(parent) && mentions(parent.parent.parent.expression)) return true;
+    if (ts.isCaseClause(parent) && mentionsName(parent.parent.parent.expression, name)) return true;
     if (tries && ts.isTryStatement(parent) && child === parent.tryBlock && catches(parent)) return true;
     if (ts.isBlock(parent) || ts.isSourceFile(parent) || ts.isCaseOrDefaultClause(parent)) {
       for (const statement of parent.statements) {
@@ -127,7 +127,7 @@ function isCheck(statement: ts.Statement, name: string, mentions: (node: ts.Node
       assigns(statement.thenStatement, name)
     );
   }
-  if (ts.isSwitchStatement(statement)) return mentions(statement.expression);
+  if (ts.isSwitchStatement(statement)) return mentionsName(statement.expression, name);
   if (ts.isExpressionStatement(statement)) {
     const expression = strip(statement.expression);
     if (ts.isBinaryExpression(expression)) {

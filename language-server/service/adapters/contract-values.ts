@@ -113,9 +113,11 @@ const SIMULATORS =
 export function partOfRecord(base: Value, name: string): number {
   let from = base.from & ~(FROM.listed | FROM.checkedPath);
   if ((from & FROM.record) === 0) return from;
-  if (SIMULATORS.test(name)) from &= ~FROM.planner;
+  const around = base.name?.split('.') ?? [];
+  if (SIMULATORS.test(name)) return from & ~(FROM.planner | FROM.plannerError);
+  if (around.some((each) => SIMULATORS.test(each))) return from;
   // `agent.status` and `sandbox.exit_code` say what `agent_status` and `sandbox_exit_code` say.
-  const full = base.name === undefined ? name : `${base.name}_${name}`;
+  const full = [...around.slice(-1), name].join('_');
   if (PLANNERS_WORD.test(name) || PLANNERS_WORD.test(full)) from |= FROM.planner;
   // Of the record itself, an exception is one of the code that was run: a harness that failed leaves no record.
   const own = base.name === undefined && name === 'exception';

@@ -210,7 +210,8 @@ export class Evaluator {
     // `TrialSummary.success` of CaP-X says that the sandbox ended well, not that the task was done.
     const sandbox = /TrialSummary/.test(base.written?.getText() ?? '') && name === 'success' ? FROM.plannerError : 0;
     const kinds = written ? kindsOfType(written.type, this.scopes) : KIND.any;
-    const value: Value = { kinds, from: from | sandbox, written: written?.type, file: base.file, name };
+    const value: Value = { kinds, from: from | sandbox, written: written?.type, file: base.file };
+    if (from & FROM.record) value.name = base.name === undefined ? name : `${base.name}.${name}`;
     if (written?.optional) {
       value.kinds |= KIND.undefined;
       value.doubt = { what: 'undefined', node: written.type, why: `its type says that "${name}" may be left out` };
@@ -248,16 +249,24 @@ export class Evaluator {
     return this.#chained(this.#last(value, node, base), node, base);
   }
 
-  /** `xs[xs.length - 1]` of a list that may be empty. */
+  /** `xs[xs.length - 1]` of a list that may be empty, or one of the listed files. */
   #last(value: Value, node: ts.ElementAccessExpression, base: Value): Value {
-    const index = strip(node.argumentExpression);
+    const written = strip(node.argumentExpression);
+    const declaration = ts.isIdentifier(written) ? this.scopes.resolve(written) : undefined;
+    const constant =
+      declaration && ts.isVariableDeclaration(declaration) && this.scopes.writes(declaration).length === 0
+        ? declaration.initializer
+        : undefined;
+    const index = strip(constant ?? written);
     const name = countedName(strip(node.expression));
     const isLast =
       ts.isBinaryExpression(index) &&
       index.operatorToken.kind === ts.SyntaxKind.MinusToken &&
       /\.length$/.test(index.left.getText()) &&
       countedName(strip(index.left)) === name;
-    if (!isLast || (base.count ?? 0) > 0 || isGuarded(node, name, false)) return value;
+    // Of files that are listed, even the first may not be there.
+    const isFile = (base.from & FROM.listed) !== 0 && ts.isNumericLiteral(index);
+    if ((!isLast && !isFile) || (base.count ?? 0) > 0 || isGuarded(node, name, false)) return value;
     const doubt = { what: 'undefined' as const, node, why: 'the list may be empty' };
     return { ...value, kinds: value.kinds | KIND.undefined, doubt: value.doubt ?? doubt };
   }

@@ -1,9 +1,10 @@
 /** Values of declared names: variables with what is written to them later, parameters, destructuring, imports. */
 import ts from 'typescript6';
-import { conditionsOf } from './conditions.ts';
+import { conditionsOf, isGuarded } from './conditions.ts';
 import type { Evaluator } from './evaluate.ts';
-import { type Declaration, enclosingFunction, type Write } from './scopes.ts';
+import { type Declaration, enclosingFunction, strip, type Write } from './scopes.ts';
 import { either, FROM, type Frame, KIND, leastOf, of, shuffled, UNKNOWN, type Value, withFrom } from './values.ts';
+import { countedName } from './wording.ts';
 import { kindsOfType } from './written-types.ts';
 
 const PLANNERS = FROM.planner | FROM.plannerError;
@@ -134,8 +135,24 @@ function changed(
   write: { property?: string; values: readonly ts.Expression[]; node: ts.Node },
   frame: Frame,
 ): NonNullable<Value['object']> {
-  if (kind !== 'property' || write.property === undefined) return { ...object, open: true };
   const properties = new Map(object.properties);
+  const pushed = kind === 'push' ? pushedTo(write.node) : undefined;
+  const list = pushed === undefined ? undefined : properties.get(pushed);
+  if (pushed !== undefined && list) {
+    const values = () =>
+      write.values.map((each) => evaluator.value(ts.isSpreadElement(each) ? each.expression : each, frame));
+    const value = () => {
+      const [first, more] = [list.value(), values()];
+      return withFrom(
+        shuffled(first, first.count, more),
+        more.reduce((all, each) => all | each.from, 0),
+      );
+    };
+    const later = [...(list.later ?? []), { values: write.values, pushed: true, frame }];
+    properties.set(pushed, { ...list, value, later });
+    return { ...object, properties };
+  }
+  if (kind !== 'property' || write.property === undefined) return { ...object, open: true };
   const before = properties.get(write.property);
   const [expression] = write.values;
   properties.set(write.property, {
@@ -145,9 +162,20 @@ function changed(
       const after = expression ? evaluator.value(expression, frame) : UNKNOWN;
       return before ? either(before.value(), after) : after;
     },
-    ...(before ? {} : { expression, frame }),
+    ...(before
+      ? { later: [...(before.later ?? []), { values: write.values, pushed: false, frame }] }
+      : { expression, frame }),
   });
   return { ...object, properties };
+}
+
+/** The property in `process.args.push(...)`. */
+function pushedTo(node: ts.Node): string | undefined {
+  const callee = ts.isCallExpression(node) ? node.expression : undefined;
+  const target = callee && ts.isPropertyAccessExpression(callee) ? callee.expression : undefined;
+  return target && ts.isPropertyAccessExpression(target) && ts.isIdentifier(target.expression)
+    ? target.name.text
+    : undefined;
 }
 
 function bound(evaluator: Evaluator, element: ts.BindingElement, frame: Frame): Value {
@@ -162,6 +190,14 @@ function bound(evaluator: Evaluator, element: ts.BindingElement, frame: Frame): 
   else if (ts.isArrayBindingPattern(pattern)) {
     const index = pattern.elements.indexOf(element);
     value = whole.elements?.[index] ?? evaluator.elementOf(whole);
+    const looked =
+      ts.isVariableDeclaration(owner) &&
+      owner.initializer &&
+      isGuarded(owner, countedName(strip(owner.initializer)), false);
+    if (whole.from & FROM.listed && !whole.elements && !looked) {
+      const doubt = { what: 'undefined' as const, node: element, why: 'no such file may be listed' };
+      value = { ...value, kinds: value.kinds | KIND.undefined, doubt };
+    }
   } else {
     const name = element.propertyName ?? element.name;
     const key = ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : undefined;

@@ -117,12 +117,21 @@ function dangling(source: ts.SourceFile, text: string): Gap[] {
       check(node.initializer?.pos ?? 0, node.initializer as ts.Node);
     else if (ts.isExpressionStatement(node) && ts.isIdentifier(node.expression) && text[node.end - 1] !== ';')
       found.push({ start: node.end, end: node.end, after: node.getStart(source) });
+    else if (ts.isReturnStatement(node) && text[node.end - 1] !== ';' && isFollowed(node))
+      found.push({ start: node.end, end: node.end, after: node.getStart(source) });
     else if (ts.isNewExpression(node)) check(node.expression.pos, node.expression);
     else if (ts.isLabeledStatement(node)) check(node.statement.pos, node.statement);
     ts.forEachChild(node, visit);
   };
   visit(source);
   return found;
+}
+
+/** A return without its semicolon that more follows: what it gives may have been cut in two. */
+function isFollowed(node: ts.ReturnStatement): boolean {
+  if (!ts.isBlock(node.parent)) return false;
+  const { statements } = node.parent;
+  return statements.slice(statements.indexOf(node) + 1).some((each) => !ts.isFunctionDeclaration(each));
 }
 
 function grammar(fileName = 'adapter.ts'): ts.ScriptKind {

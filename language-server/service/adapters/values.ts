@@ -62,6 +62,8 @@ export interface Property {
   /** The expression of the value and the frame to look at it in, where there is one. */
   expression?: ts.Expression;
   frame?: Frame;
+  /** What was set or pushed to it later, in order. */
+  later?: readonly { values: readonly ts.Expression[]; pushed: boolean; frame: Frame }[];
 }
 
 /** Where a property's value is written; its name where that is elsewhere. */
@@ -106,7 +108,7 @@ export interface Value {
   doubt?: Doubt;
   /** Type as written in the file, for the parts of an unknown value. */
   written?: ts.TypeNode;
-  /** Name under which a record holds it. */
+  /** Names that lead to it from its record, such as `sandbox.exit_code`. */
   name?: string;
   /** Name of the file this record was read from. */
   file?: string;

@@ -66,7 +66,7 @@ export function moduleState({ launch, outcome, evaluator, report }: Analysis): v
             node,
             `${file} outlives the episode, and all episodes write it; write into the output folder`,
           );
-        const target = changed(node);
+        const target = changed(node) ?? remembering(evaluator, node);
         if (!target) return;
         const root = rootOf(target);
         if (!root) return;
@@ -98,6 +98,26 @@ export function moduleState({ launch, outcome, evaluator, report }: Analysis): v
             `${name} outlives the episode; an adapter keeps nothing between episodes, and they run side by side`,
           );
     }
+}
+
+/** `baseline.next()` where the class of the file, of which `baseline` is one, changes itself there. */
+function remembering(evaluator: Evaluator, node: ts.Node): ts.Expression | undefined {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+  const { expression: object, name } = node.expression;
+  const declaration = ts.isIdentifier(object) ? evaluator.scopes.resolve(object) : undefined;
+  const made = declaration && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
+  const type = made && ts.isNewExpression(made) && ts.isIdentifier(made.expression) ? made.expression : undefined;
+  const classNode = type && evaluator.scopes.resolve(type);
+  if (!classNode || !ts.isClassDeclaration(classNode)) return undefined;
+  const method = classNode.members.find((each) => ts.isMethodDeclaration(each) && each.name.getText() === name.text);
+  let writes = false;
+  const visit = (each: ts.Node): void => {
+    const target = changed(each);
+    if (target && /^this\b/.test(target.getText())) writes = true;
+    if (!writes) ts.forEachChild(each, visit);
+  };
+  if (method) visit(method);
+  return writes ? object : undefined;
 }
 
 /** The constant path of a file that is written. */

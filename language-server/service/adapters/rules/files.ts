@@ -3,8 +3,9 @@ import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
 import { isGuarded } from '../conditions.ts';
 import { derivedNames } from '../derived.ts';
-import { strip } from '../scopes.ts';
-import { FROM, type Frame, KIND } from '../values.ts';
+import type { Evaluator } from '../evaluate.ts';
+import { enclosingFunction, strip } from '../scopes.ts';
+import { FROM, type Frame, isSurely, KIND } from '../values.ts';
 import { walk } from '../walk.ts';
 import { shortened } from '../wording.ts';
 
@@ -90,9 +91,7 @@ export function recordPaths({ outcome, evaluator, report }: Analysis): void {
       if ((value.kinds & (KIND.string | KIND.any)) === 0 || (value.from & FROM.record) === 0) continue;
       if (
         value.from & FROM.checkedPath ||
-        namesIn(path, (name) => evaluator.scopes.resolve(name)).some((name) =>
-          isGuarded(path, name, false, (condition) => examines(condition, name)),
-        )
+        namesIn(path, (name) => evaluator.scopes.resolve(name)).some((name) => isExamined(evaluator, path, frame, name))
       )
         continue;
       // `existsSync(path) && readFileSync(path)` is one path.
@@ -106,6 +105,22 @@ export function recordPaths({ outcome, evaluator, report }: Analysis): void {
       );
     }
   });
+}
+
+/** Whether what a name holds was looked at before a use of it, in a condition or in a variable that one asks for. */
+function isExamined(evaluator: Evaluator, use: ts.Node, frame: Frame, name: string): boolean {
+  if (isGuarded(use, name, false, (condition) => examines(condition, name))) return true;
+  let found = false;
+  const visit = (node: ts.Node): void => {
+    if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && node.initializer)
+      found ||=
+        examines(node.initializer, name) &&
+        isSurely(evaluator.value(node.initializer, frame), KIND.boolean) &&
+        isGuarded(use, node.name.text, false);
+    if (!found) ts.forEachChild(node, visit);
+  };
+  visit(enclosingFunction(use));
+  return found;
 }
 
 /** Calls that say whether something is there or of a type, not what it is. */

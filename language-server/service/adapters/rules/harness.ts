@@ -65,8 +65,11 @@ export function harnessChanged(analysis: Analysis): void {
     checkOptions(items, tell);
     for (const each of items) if (each) checkOptions(wordsOf(evaluator, each), tell);
     const words = [program, ...items.map((each) => each?.text ?? '*')];
-    if (!words.some((each) => SHELL.test(each))) checkCommand(words.join(' '), items[0]?.node, tell);
-    else for (const each of items) if (each) checkCommand(each.text, each.node, tell);
+    if (words.some((each) => SHELL.test(each)))
+      for (const each of items) if (each) checkCommand(each.text, each.node, tell);
+    // Without a shell the command is the first word.
+    const line = words.join(' ').replace(/[;&|]/g, ' ');
+    checkCommand(line, items[0]?.node, tell);
     for (const named of [env, episode])
       for (const [name, property] of named?.properties ?? []) {
         const option = name.replace(/([a-z])([A-Z])/g, '$1_$2').replace(/^(RPENT|CAPX|HARNESS|AGENT|PLANNER)_/i, '');
