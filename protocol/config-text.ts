@@ -63,7 +63,13 @@ export function readConfigText(written: string, file?: string): ConfigReading {
   if (text.length <= LARGEST_CONFIG) problems.push(...secretProblems(text));
   if (document) {
     tree = readConfigTree(document, lines);
-    problems.push(...tree.problems);
+    // What the parser stumbled over is no plain key either: once is enough.
+    problems.push(
+      ...tree.problems.filter(
+        ({ code, start }) =>
+          code !== 'yaml-syntax' || !syntax.some((told) => told.code === 'json-syntax' || told.start === start),
+      ),
+    );
     if (isMapping(tree.value)) {
       const checked = checkSchema(tree.value, tree);
       config = checked.config;

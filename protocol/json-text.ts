@@ -18,6 +18,10 @@ export interface JsonReading {
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const WORD = /[A-Za-z_$][\w$.-]*/y;
+/** `onnx"`: the quote that opens it is missing. */
+const UNOPENED = /[A-Za-z_$./][^\s",:{}[\]]*"/y;
+/** `"rounds: 9`: the colon tells where the key ends. */
+const UNCLOSED_KEY = /^"[A-Za-z_]\w*(?=\s*:)/;
 const SINGLE_QUOTED = /'[^'"\r\n]*'/y;
 const MOST_PROBLEMS = 50;
 /** Stumbles, told or not, after which nothing more is mended. */
@@ -147,6 +151,7 @@ class Scanner {
       this.#shaken = false;
       return 'after';
     }
+    if (this.#unopened()) return 'after';
     const word = this.#match(WORD);
     if (word !== undefined) {
       if (!['true', 'false', 'null'].includes(word))
@@ -220,13 +225,15 @@ class Scanner {
     if (first === undefined) return this.#end();
     if (first === '"') {
       if (!this.#string(true)) return 'stop';
-    } else if (
-      this.#match(WORD) !== undefined ||
-      this.#match(SINGLE_QUOTED) !== undefined ||
-      this.#match(/\d[\w.]*/y) !== undefined
-    )
+    } else if (!this.#unopened()) {
+      if (
+        this.#match(WORD) === undefined &&
+        this.#match(SINGLE_QUOTED) === undefined &&
+        this.#match(/\d[\w.]*/y) === undefined
+      )
+        return this.#stop('a key in double quotes is expected here');
       this.#report('a key in double quotes is expected here', true, start, this.#at);
-    else return this.#stop('a key in double quotes is expected here');
+    }
     this.#skip();
     const next = this.#text[this.#at];
     if (next === ':') this.#at++;
@@ -255,25 +262,39 @@ class Scanner {
     }
     if (this.#text[this.#at] === '"') {
       this.#at++;
+      if (asKey && this.#closedTooLate(start)) return true;
       if (sound) this.#shaken = false;
       else this.#report('this text holds a character that JSON wants escaped', true, start, this.#at);
       return true;
     }
+    if (asKey && this.#closedTooLate(start)) return true;
     this.#report('this text is not closed', false, start, this.#at);
     const line = this.#text.slice(start, this.#at);
-    const name = asKey ? /^"([A-Za-z_]\w*)(?=\s*:)/.exec(line)?.[0] : undefined;
-    if (name !== undefined) {
-      // `"rounds: 9`: the colon tells where the key ends.
-      this.#patch(start, ' ');
-      this.#at = start + name.length;
-      return true;
-    }
     if (this.#at >= this.#text.length) return false;
     // Commas and brackets at the end of the line are meant as such; the quote before them takes the line break's place.
     const behind = /[\s,}\]]*$/.exec(line)?.[0] ?? '';
     const end = Math.max(start + 1, this.#at - behind.length);
     this.#text = `${this.#text.slice(0, end)}"${this.#text.slice(end, this.#at)}${this.#text.slice(this.#at + 1)}`;
     this.#at = end + 1;
+    return true;
+  }
+
+  /** Steps over a text whose opening quote is missing. */
+  #unopened(): boolean {
+    const start = this.#at;
+    if (this.#match(UNOPENED) === undefined) return false;
+    this.#report('this text has no quote before it', true, start, this.#at);
+    this.#patch(this.#at - 1, ' ');
+    return true;
+  }
+
+  /** Whether a key that was read up to a later quote, or to no quote at all, ends before its colon; then steps there. */
+  #closedTooLate(start: number): boolean {
+    const key = UNCLOSED_KEY.exec(this.#text.slice(start, this.#at))?.[0];
+    if (key === undefined || /^\s*:/.test(this.#text.slice(this.#at, this.#at + 100))) return false;
+    this.#at = start + key.length;
+    this.#report('this text is not closed', true, start, this.#at);
+    this.#patch(start, ' ');
     return true;
   }
 }

@@ -30,6 +30,7 @@ const told = z.array(
 interface Look {
   /** Sizes and times of the files that were looked at. */
   state: string;
+  running: boolean;
   /** Absent while the look lasts, and where it failed. */
   problems?: z.infer<typeof told>;
 }
@@ -58,28 +59,31 @@ export class CheckpointLooks {
    * @param base the folder that file names are shown relative to.
    */
   of(folder: string, base: string): CheckpointRemark[] | undefined {
-    const state = FILES.map((name) => stateOf(join(folder, name))).join();
-    let look = this.#looks.get(folder);
-    if (look?.state !== state) {
-      look = { state };
-      this.#looks.set(folder, look);
-      this.#start(folder, look);
-    }
-    return look.problems?.map((problem) => ({ ...problem, file: relative(base, problem.file) || problem.file }));
+    const state = stateOf(folder);
+    const look = this.#looks.get(folder);
+    // While a checkpoint is being written, one look follows another instead of many running at once.
+    if (look?.state !== state && !look?.running) this.#start(folder, state);
+    return look?.state !== state
+      ? undefined
+      : look.problems?.map((problem) => ({ ...problem, file: relative(base, problem.file) || problem.file }));
   }
 
-  #start(folder: string, look: Look): void {
+  #start(folder: string, state: string): void {
+    const look: Look = { state, running: true };
+    this.#looks.set(folder, look);
     const options = { timeout: PATIENCE, maxBuffer: 4 * 1024 * 1024 };
     const child = execFile(process.execPath, [this.#program, folder], options, (error, output) => {
       this.#running.delete(child);
+      look.running = false;
+      const outdated = stateOf(folder) !== state;
       try {
         if (error) throw error;
         look.problems = told.parse(JSON.parse(output));
       } catch (reason) {
         this.#failed(`the checkpoint ${folder} could not be looked at: ${(reason as Error).message}`);
-        return;
+        if (!outdated) return;
       }
-      // What changed meanwhile is looked at when findings are asked for.
+      // Findings are asked for again, and with them what changed meanwhile is looked at.
       this.#changed();
     });
     this.#running.add(child);
@@ -91,7 +95,12 @@ export class CheckpointLooks {
   }
 }
 
-function stateOf(file: string): string {
+/** Sizes and times of a checkpoint's files. */
+function stateOf(folder: string): string {
+  return FILES.map((name) => stateOfFile(join(folder, name))).join();
+}
+
+function stateOfFile(file: string): string {
   try {
     const { size, mtimeMs } = statSync(file);
     return `${size}@${mtimeMs}`;

@@ -447,6 +447,8 @@ describe('positions and sentences', () => {
   });
 
   it('tells one mistake once', () => {
+    const dashes = brief(`${HEAD}rl: - - 1\n`).map((told) => told.split(' ')[0]);
+    expect(new Set(dashes).size).toBe(dashes.length);
     expect(brief(`${HEAD}rl:\n  rounds: -1\n   batch: 4\n\ttab: 1\n`).filter((l) => l.startsWith('5:'))).toHaveLength(
       1,
     );

@@ -69,6 +69,24 @@ describe('configs cut at each line', () => {
   });
 });
 
+describe('JSON without a comma, a colon or a quote', () => {
+  const sound = texts.filter(([name]) => name.endsWith('.json') && !/^(json-syntax-\d|more-problems)/.test(name));
+  const demo = openConfig(texts.find(([name]) => name.startsWith('demo'))?.[1] ?? '').reading.written;
+  it.each([...sound, ['demo.training.json', JSON.stringify(demo, null, 2)]])('%s', (name, text) => {
+    const whole = findingsIn(text, name).map((finding) => `${finding.code} ${finding.path}`);
+    const contradicting: string[] = [];
+    for (const { index } of text.matchAll(/[,:"]/g)) {
+      const cut = text.slice(0, index) + text.slice(index + 1);
+      const found = findingsIn(cut, name);
+      expect(found.map(({ code }) => code)).toContain('json-syntax');
+      for (const finding of found)
+        if (finding.code !== 'json-syntax' && !whole.includes(`${finding.code} ${finding.path}`))
+          contradicting.push(`without ${text[index]} at ${index}: ${line(finding)} ${finding.message}`);
+    }
+    expect(contradicting).toEqual([]);
+  });
+});
+
 const HEAD = 'version: 1\nname: x\nharness: { adapter: tabletop-skills, suites: [tabletop_goal_swap] }\n';
 const bomb = Array.from(
   { length: 30 },
