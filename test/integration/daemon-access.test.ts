@@ -11,13 +11,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { launchDaemon } from '../../extension/daemon/launch.ts';
 import { lives } from '../../extension/daemon/record.ts';
-import { DAEMON_ERRORS, type DaemonRecord, LARGEST_REQUEST, MOST_REQUESTS } from '../../protocol/daemon.ts';
+import {
+  DAEMON_ERRORS,
+  type DaemonRecord,
+  daemonMethods,
+  LARGEST_REQUEST,
+  MOST_REQUESTS,
+} from '../../protocol/daemon.ts';
+import { Random } from '../../protocol/random.ts';
 import { bundlePath } from '../../trainer-daemon/bundles.ts';
 import { bench, kill, state } from './daemon-bench.ts';
 import { greeted, rawClient } from './daemon-raw.ts';
@@ -133,6 +140,58 @@ describe('broken messages', () => {
     await expect.poll(cancelled).toBe(MOST_REQUESTS);
     expect((await busy.ask('runs.list')).result).toEqual([]);
   });
+});
+
+it('random bytes and mutated requests take nothing down', async () => {
+  const { client, record, log } = bench();
+  const one = client();
+  await one.start();
+  const { port } = record();
+  const random = new Random('daemon fuzz', 1);
+  for (let i = 0; i < 40; i++) {
+    await new Promise<void>((done) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.on('close', () => done());
+      const bytes = Buffer.from(Array.from({ length: random.int(300) }, () => random.int(256)));
+      const upgrade = `GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
+      socket.write(random.int(2) === 0 ? bytes : upgrade.slice(0, random.int(upgrade.length)));
+      socket.resume();
+      setTimeout(() => socket.destroy(), 20);
+    });
+  }
+  let raw = await greeted(record());
+  const methods = Object.keys(daemonMethods).filter((method) => method !== 'daemon.shutdown');
+  const values = [null, -1, 1e300, '', '..', '\0', 'x'.repeat(5000), [], {}, { run: {} }, true, '__proto__'];
+  const keys = [
+    'run',
+    'section',
+    'offset',
+    'limit',
+    'episode',
+    'call',
+    'config',
+    'files',
+    'filter',
+    'mode',
+    '__proto__',
+  ];
+  let sent = 0;
+  for (let id = 0; id < 400; id++) {
+    const params = Object.fromEntries(keys.flatMap((key) => (random.int(3) === 0 ? [[key, random.pick(values)]] : [])));
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method: random.pick(methods), params });
+    const cut = random.int(10) === 0 ? text.slice(0, random.int(text.length)) : text;
+    // Too many broken ones end the connection, as they should.
+    if (raw.socket.readyState !== raw.socket.OPEN) raw = await greeted(record());
+    raw.send(cut);
+    sent++;
+    if (id % 16 === 0) await raw.ask('daemon.status').catch(() => {});
+  }
+  expect(sent).toBe(400);
+  expect(await one.request('daemon.status', {})).toMatchObject({ pid: record().pid, active: null });
+  expect(one.status.state).toBe('ready');
+  // Whatever was asked, the daemon had words for it: nothing failed in a way it did not expect.
+  expect(log()).not.toMatch(/uncaught|unhandled|TypeError/);
 });
 
 describe('one daemon a workspace', () => {

@@ -10,7 +10,7 @@ export interface Raw {
   send(message: unknown): void;
   /** Sends a request and resolves with its answer. */
   ask(method: string, params?: unknown): Promise<Answer>;
-  /** Resolves with what comes next and is wanted, or has come. */
+  /** Resolves with what comes next and is wanted, or has come; rejects when the connection ends first. */
   until(wanted: (message: Answer) => boolean): Promise<Answer>;
   /** Resolves with the code when the daemon closes the connection. */
   closed: Promise<number>;
@@ -50,7 +50,8 @@ export async function rawClient(
   onTestFinished(() => socket.terminate());
   const send = (message: unknown) => socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   const until = (wanted: (message: Answer) => boolean) =>
-    new Promise<Answer>((resolve) => {
+    new Promise<Answer>((resolve, reject) => {
+      void closed.then((code) => reject(new Error(`the connection ended (${code})`)));
       const known = received.find(wanted);
       if (known) return resolve(known);
       const watcher = (message: Answer) => {

@@ -3,7 +3,7 @@
  * of JSON (`daemonReadyLineSchema`) and then nothing more: who started it may be gone.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,12 @@ const DEFAULT_IDLE_SECONDS = 60;
 const LONGEST_LEAVING_MS = 60_000;
 
 function say(line: DaemonReadyLine): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  try {
+    // At once: the process may be about to end.
+    writeSync(1, `${JSON.stringify(line)}\n`);
+  } catch {
+    // Who started it has gone.
+  }
 }
 
 async function run(): Promise<number> {
