@@ -175,7 +175,7 @@ export default async function proxyBench(): Promise<BenchTable[]> {
 
 /** Concurrent episodes, and how many calls each makes in one measurement: enough for a p99 that says something. */
 const LOADS = [
-  { episodes: 1, calls: 8 },
+  { episodes: 1, calls: 5 },
   { episodes: 16, calls: 2 },
   { episodes: 64, calls: 1 },
 ];

@@ -189,7 +189,7 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
     ? await ConnectionFront.start({
         port: options.port,
         bodyLimit,
-        onSeveral: () => told.notice(SEVERAL_CONNECTIONS),
+        onSeveral: () => told.warn(SEVERAL_CONNECTIONS),
         open() {
           const { episode, end } = open();
           return {

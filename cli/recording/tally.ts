@@ -20,6 +20,7 @@ export class Tally {
   readonly #json: boolean;
   readonly #episodes: ProxyEpisode[] = [];
   readonly #notices = new Set<string>();
+  readonly #warnings = new Set<string>();
   readonly #started = performance.now();
 
   constructor(terminal: Terminal, json: boolean) {
@@ -57,6 +58,14 @@ export class Tally {
     else this.#terminal.err(`${this.#terminal.paintErr.yellow('note')}: ${text}`);
   }
 
+  /** What a person should act on; told once, and again in the summary. */
+  warn(text: string): void {
+    if (this.#warnings.has(text)) return;
+    this.#warnings.add(text);
+    if (this.#json) this.#terminal.out(JSON.stringify({ kind: 'warning', text }));
+    else this.#terminal.err(`${this.#terminal.paintErr.red('warning')}: ${text}`);
+  }
+
   counts(): Counts {
     const byStatus: Counts['byStatus'] = {};
     const untrainable: Counts['untrainable'] = {};
@@ -81,7 +90,9 @@ export class Tally {
     const counts = this.counts();
     const seconds = (performance.now() - this.#started) / 1000;
     if (this.#json) {
-      this.#terminal.out(JSON.stringify({ kind: 'summary', directory, ...counts, seconds }));
+      this.#terminal.out(
+        JSON.stringify({ kind: 'summary', directory, ...counts, warnings: [...this.#warnings], seconds }),
+      );
       return;
     }
     const parts = Object.entries(counts.byStatus).map(([status, count]) => `${count} ${status}`);
@@ -92,6 +103,7 @@ export class Tally {
       this.#terminal.out(`token ids and log-probs are whole in ${plural(counts.trainable, 'episode')}`);
     for (const [reason, count] of Object.entries(counts.untrainable))
       this.#terminal.out(`not to be trained on: ${plural(count, 'episode')}, because ${reason}`);
+    for (const text of this.#warnings) this.#terminal.err(`${this.#terminal.paintErr.red('warning')}: ${text}`);
     if (counts.lost > 0) this.#terminal.err(`${plural(counts.lost, 'call')} could not be recorded`);
   }
 }

@@ -38,6 +38,7 @@ interface Summary {
   byStatus: Record<string, number>;
   trainable: number;
   notices: string[];
+  warnings: string[];
 }
 
 async function end(running: Running): Promise<Summary> {
@@ -123,10 +124,10 @@ describe('an episode per connection', () => {
     const agents = [1, 2, 3].map(() => new Agent({ keepAlive: true }));
     const headers = { authorization: `Bearer ${at.apiKey}` };
     for (const agent of agents) expect((await ask(at.baseUrl, headers, agent)).status).toBe(200);
-    const { notices, episodes } = await end(running);
+    const { warnings, episodes } = await end(running);
     for (const agent of agents) agent.destroy();
     expect(episodes).toBe(3);
-    expect(notices).toEqual([expect.stringMatching(/several connections.*--new-episode-per never.*--open-episode/)]);
+    expect(warnings).toEqual([expect.stringMatching(/several connections.*--new-episode-per never.*--open-episode/)]);
   });
 
   it("takes the key in the address, and refuses in the client's own shape", async () => {

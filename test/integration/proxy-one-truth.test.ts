@@ -1,6 +1,8 @@
 /** What the client is handed and what is recorded are the same reply, however oddly the server tells it. */
+import { join } from 'node:path';
 import type Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
+import { isDamaged, openRecording } from '../../recordings/index.ts';
 import { createUpstream } from '../../trainer-daemon/proxy/index.ts';
 import { idsOf, logprobsOf, type Turn } from '../doubles/vllm-server.ts';
 import { DialectBench } from './dialect-bench.ts';
@@ -209,4 +211,38 @@ it.each([2, '2', 0, 'x'])('n of %j is refused', async (n) => {
   await expect(client.chat.completions.create({ ...text, n } as never)).rejects.toThrow(/n must be 1/);
   await expect(client.completions.create({ model: 'm', prompt: 'go', n } as never)).rejects.toThrow(/n must be 1/);
   expect(bench.server.requests).toHaveLength(0);
+});
+
+it('a prompt from which the template strips earlier reasoning is recorded as the server had it, and is a sample of its own', async () => {
+  const turn = (prompt: number[], content: string): Turn => ({
+    content,
+    mutate: (reply) => ({
+      ...reply,
+      prompt_token_ids: prompt,
+      usage: { prompt_tokens: prompt.length, completion_tokens: content.length, total_tokens: 0 },
+    }),
+  });
+  // 7 and 8 are the reasoning of the first response: the second prompt goes on as if they had not been.
+  const prompts = [
+    [1, 2, 3],
+    [1, 2, 3, 9, 4, 5],
+  ];
+  bench.server.turns = [turn(prompts[0], 'ab'), turn(prompts[1], 'cd')];
+  const episode = bench.open();
+  const client = bench.openai(episode);
+  const first = await client.chat.completions.create(text);
+  const messages = [...text.messages, first.choices[0].message, { role: 'user' as const, content: 'on' }];
+  await client.chat.completions.create({ ...text, messages });
+  expect(episode.untrainable).toBeNull();
+  const recording = await openRecording(join(bench.sink.directory, '..', '..'));
+  const read: unknown[] = [];
+  for await (const call of await recording.calls('rounds/0001')) {
+    const whole = isDamaged(call) ? call : await recording.resolveCall(call);
+    read.push(isDamaged(whole) ? whole : [whole.promptTokenIds, whole.responseTokenIds]);
+  }
+  await recording.close();
+  expect(read).toEqual([
+    [prompts[0], idsOf('ab')],
+    [prompts[1], idsOf('cd')],
+  ]);
 });

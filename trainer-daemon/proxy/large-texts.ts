@@ -4,6 +4,8 @@
  * and sent on as the bytes that came.
  */
 import { isAscii } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { KnownText, KnownTexts } from './known-texts.ts';
 
 /** Bytes from which on a text is set aside. */
 const LARGE = 32 * 1024;
@@ -15,8 +17,7 @@ const BACKSLASH = 0x5c;
 const mark = (i: number | string) => `\u0000large text ${i}\u0000`;
 const WRITTEN_MARK = Buffer.from(JSON.stringify(mark('')).slice(1, -8));
 
-export interface LargeText {
-  text: string;
+export interface LargeText extends KnownText {
   /** As it stands in the request, with its quotes. */
   bytes: Buffer;
 }
@@ -25,10 +26,11 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses a JSON document.
+ * @param known large texts of earlier documents; those of this one are added.
  * @throws SyntaxError or TypeError when it is not JSON in UTF-8.
  */
-export function parseJson(document: Buffer): { value: unknown; texts: LargeText[] } {
-  const texts = document.length < LARGE ? [] : largeTexts(document);
+export function parseJson(document: Buffer, known: KnownTexts): { value: unknown; texts: LargeText[] } {
+  const texts = document.length < LARGE ? [] : largeTexts(document, known);
   if (texts.length === 0) return { value: JSON.parse(decode(document)), texts };
   let rest = '';
   let end = 0;
@@ -40,6 +42,19 @@ export function parseJson(document: Buffer): { value: unknown; texts: LargeText[
   rest += decode(document.subarray(end));
   const byMark = new Map(texts.map(({ text }, i) => [mark(i), text]));
   return { value: restored(JSON.parse(rest), byMark), texts };
+}
+
+/** A hash of a document, in which its large texts stand by their own hashes. */
+export function hashOf(route: string, document: Buffer, texts: readonly LargeText[]): string {
+  const hash = createHash('sha256').update(`${route}\n`);
+  let end = 0;
+  for (const { bytes, sha256 } of texts) {
+    const start = bytes.byteOffset - document.byteOffset;
+    // No JSON document has such characters itself.
+    hash.update(document.subarray(end, start)).update(`\u0000${sha256}\u0000`);
+    end = start + bytes.length;
+  }
+  return hash.update(document.subarray(end)).digest('base64');
 }
 
 /** @returns the bytes of a value's JSON text, in pieces; large texts of the request that it was made from as they came. */
@@ -60,20 +75,25 @@ export function jsonParts(value: unknown, texts: readonly LargeText[] = []): Buf
   return between.flatMap((part, i) => (i < found.length ? [bytesOf(part), found[i]] : [bytesOf(part)]));
 }
 
-function largeTexts(document: Buffer): LargeText[] {
+function largeTexts(document: Buffer, known: KnownTexts): LargeText[] {
   if (document.includes(WRITTEN_MARK)) return [];
   const texts: LargeText[] = [];
   for (let at = document.indexOf(BEGINNING); at >= 0; ) {
     const end = document.indexOf(QUOTE, at + BEGINNING.length);
     if (end < 0) break;
     const bytes = document.subarray(at, end + 1);
-    const whole = document[at - 1] !== BACKSLASH && bytes.length >= LARGE && !isKey(document, end + 1);
-    // Nothing escaped and nothing beyond ASCII: the bytes are the text.
-    if (whole && isAscii(bytes) && !bytes.includes(BACKSLASH) && !hasControls(bytes))
-      texts.push({ text: bytes.toString('latin1', 1, bytes.length - 1), bytes });
+    if (document[at - 1] !== BACKSLASH && bytes.length >= LARGE && !isKey(document, end + 1)) {
+      const text = known.look(bytes) ?? (isPlain(bytes) ? known.add(bytes, document) : undefined);
+      if (text !== undefined) texts.push({ text: text.text, sha256: text.sha256, bytes });
+    }
     at = document.indexOf(BEGINNING, end);
   }
   return texts;
+}
+
+/** Whether nothing is escaped, beyond ASCII or against the rules: the bytes are the text then. */
+function isPlain(bytes: Buffer): boolean {
+  return isAscii(bytes) && !bytes.includes(BACKSLASH) && !hasControls(bytes);
 }
 
 /** Whether the text before this place is the name of a field. */

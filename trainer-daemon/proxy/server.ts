@@ -4,7 +4,7 @@
  * `x-agentic-robo-rl-episode`). A call's record is durable before its reply ends. Neither keys nor prompts are ever
  * logged.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as http from 'node:http';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -20,7 +20,8 @@ import { countTokens } from './dialects/count-tokens.ts';
 import { dialectOf, keysIn, MODELS, modelsReply, SERVED } from './dialects/index.ts';
 import { DialectMemory } from './dialects/memory.ts';
 import { OpenEpisode } from './episode.ts';
-import type { LargeText } from './large-texts.ts';
+import { KnownTexts } from './known-texts.ts';
+import { hashOf, type LargeText } from './large-texts.ts';
 import { samplingProblem } from './sampling.ts';
 
 export interface ProxyOptions {
@@ -53,6 +54,7 @@ class ProxyServer implements RecordingProxy {
   private readonly onNotice: (text: string) => void;
   private readonly server: http.Server;
   private readonly episodes = new Map<string, OpenEpisode>();
+  private readonly knownTexts = new KnownTexts();
   private readonly closedKeys = new Set<string>();
   private readonly memories = new WeakMap<OpenEpisode, DialectMemory>();
 
@@ -184,7 +186,7 @@ class ProxyServer implements RecordingProxy {
     try {
       bytes = await readBody(request, this.bodyLimit, () => episode.touch());
       if (bytes === undefined) return;
-      ({ body, texts } = parseBody(bytes));
+      ({ body, texts } = parseBody(bytes, this.knownTexts));
       if (route === dialect.count?.path) {
         const { chat } = dialect.count.toChat(body, translating);
         return sendJson(response, 200, dialect.count.reply(await countTokens(chat, upstream)));
@@ -219,7 +221,7 @@ class ProxyServer implements RecordingProxy {
         request: translation.chat,
         inDialect: { dialect, context, untranslated: memory.forRecord(translation.untranslated, this.onNotice) },
         texts,
-        bodyHash: createHash('sha256').update(`${route}\n`).update(bytes).digest('base64'),
+        bodyHash: hashOf(route, bytes, texts),
         idempotencyKey: single(request.headers['idempotency-key']),
         retry: Math.max(0, Math.trunc(Number(single(request.headers['x-stainless-retry-count']) ?? 0) || 0)),
       },

@@ -1,5 +1,6 @@
 /** A request's body: its bytes, and what they say. */
 import type { IncomingMessage } from 'node:http';
+import type { KnownTexts } from '../known-texts.ts';
 import { type LargeText, parseJson } from '../large-texts.ts';
 import { RefusedRequest } from './contract.ts';
 
@@ -41,11 +42,11 @@ export async function readBody(
 }
 
 /** @throws RefusedRequest */
-export function parseBody(bytes: Buffer): { body: unknown; texts: LargeText[] } {
+export function parseBody(bytes: Buffer, known: KnownTexts): { body: unknown; texts: LargeText[] } {
   let body: unknown;
   let texts: LargeText[];
   try {
-    ({ value: body, texts } = parseJson(bytes));
+    ({ value: body, texts } = parseJson(bytes, known));
   } catch {
     throw new RefusedRequest('invalid_json', 'the request body is not JSON in UTF-8');
   }

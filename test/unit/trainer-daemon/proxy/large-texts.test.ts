@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../../../protocol/random.ts';
-import { jsonParts, parseJson } from '../../../../trainer-daemon/proxy/large-texts.ts';
+import { KnownTexts } from '../../../../trainer-daemon/proxy/known-texts.ts';
+import { hashOf, jsonParts, parseJson as parse } from '../../../../trainer-daemon/proxy/large-texts.ts';
 
+// One for all tests: what is known from one document must not change how another is read.
+const known = new KnownTexts();
+const parseJson = (document: Buffer) => parse(document, known);
 const image = (letter: string, length = 40_000) => `data:image/png;base64,${letter.repeat(length)}`;
 const sent = (value: unknown, texts = parseJson(Buffer.from(JSON.stringify(value))).texts) =>
   Buffer.concat(jsonParts(value, texts)).toString();
@@ -27,6 +31,45 @@ describe('large texts', () => {
     // As it goes out: in another order, with other fields around.
     const changed = { temperature: 1, first: parsed.value, second: [parsed.value, 'tail'] };
     expect(sent(changed, parsed.texts)).toBe(JSON.stringify(changed));
+  });
+
+  it('are known again, and only when every byte is the same', () => {
+    const url = `${image('A')}end`;
+    const other = `${image('A', 10)}b${image('A', 39_989).slice(22)}end`;
+    expect(other.length).toBe(url.length);
+    for (const each of [url, url, other, url]) {
+      const { value, texts } = parseJson(Buffer.from(JSON.stringify([each, 'x'])));
+      expect(value).toEqual([each, 'x']);
+      expect(sent(value, texts)).toBe(JSON.stringify([each, 'x']));
+    }
+  });
+
+  it('stand in the hash by their own: equal documents have equal ones, others do not', () => {
+    const hash = (value: unknown, route = '/v1/a') => {
+      const document = Buffer.from(JSON.stringify(value));
+      return hashOf(route, document, parseJson(document).texts);
+    };
+    const hashes = [
+      hash([image('A'), 1]),
+      hash([image('A'), 2]),
+      hash([image('B'), 1]),
+      hash([image('A'), image('A')]),
+      hash([`${image('A')}\n`, 1]),
+      hash([image('A', 10), 1]),
+      hash([image('A'), 1], '/v1/b'),
+    ];
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(hash([image('A'), 1])).toBe(hashes[0]);
+  });
+
+  it('older ones are let go, and read as before', () => {
+    const few = new KnownTexts();
+    for (let i = 0; i < 40; i++) {
+      const value = [`${image('A', 1_000_000)}${i}`, 'x'];
+      expect(parse(Buffer.from(JSON.stringify(value)), few).value).toEqual(value);
+    }
+    const look = (i: number) => few.look(Buffer.from(JSON.stringify(`${image('A', 1_000_000)}${i}`)));
+    expect([look(0), look(39)?.text.length]).toEqual([undefined, 1_000_024]);
   });
 
   it('a value with a text like the mark is written the long way', () => {
