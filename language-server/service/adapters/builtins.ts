@@ -34,6 +34,14 @@ export function isChance(external: string): boolean {
   return CHANCE.test(external);
 }
 
+/** Roundings, to which a number's lower bound may be given as well. */
+const ROUNDS: Record<string, ((least: number) => number) | undefined> = {
+  'Math.ceil': Math.ceil,
+  'Math.round': Math.round,
+  'Math.floor': Math.floor,
+  'Math.trunc': Math.trunc,
+};
+
 const PREDICATES = new Set(['includes', 'startsWith', 'endsWith', 'has', 'test']);
 const TEXT_METHODS =
   /^(trim|trimEnd|trimStart|toLowerCase|toUpperCase|slice|substring|padStart|padEnd|replace|replaceAll|repeat|toFixed|toString|charAt|concat|normalize)$/;
@@ -113,7 +121,11 @@ export function callMember(
 function matched(subject: Value, pattern: string): Value {
   const from = evidence(subject, pattern);
   const digits = /\\d|\[0-9\]/.test(pattern) && !/\(\.[*+]|\(\\S[*+]/.test(pattern);
-  const group = of(KIND.string, from, { pattern: digits ? 'number' : undefined });
+  // Letters, digits and the like name no other folder.
+  const groups = [...pattern.matchAll(/\((?!\?[:=!<])([^()]*)\)/g)].map(([, inner]) => inner.replace(/\\[.-]/g, ''));
+  const harmless = groups.length > 0 && !groups.some((inner) => /[./]|\\[SDW]|\[\^/.test(inner));
+  const inside = harmless ? from | FROM.checkedPath : from;
+  const group = of(KIND.string, inside, { pattern: digits ? 'number' : undefined });
   return of(KIND.array | KIND.null, from, { element: group });
 }
 
@@ -244,7 +256,7 @@ export function callBuiltin(
     case 'String':
       return of(
         KIND.string,
-        from,
+        first.kinds === KIND.number ? from & ~FROM.record : from,
         first.literal === undefined ? { file: first.file } : { literal: String(first.literal) },
       );
     case 'Boolean':
@@ -339,7 +351,10 @@ export function callBuiltin(
           }
         : undefined;
     const doubt = args.find((each) => each.doubt)?.doubt ?? infinite;
+    const least = leastOf(first);
+    const rounds = ROUNDS[name];
     return of(KIND.number, from, {
+      least: rounds && least !== undefined ? rounds(least) : undefined,
       doubt: doubt && { ...doubt, what: doubt.what === 'undefined' ? 'NaN' : doubt.what },
     });
   }

@@ -8,7 +8,8 @@ export function templateText(evaluator: Evaluator, node: ts.TemplateExpression, 
   let literal: string | undefined = node.head.text;
   for (const span of node.templateSpans) {
     const part = evaluator.value(span.expression, frame);
-    from |= part.from;
+    // No number is a path.
+    from |= part.kinds === KIND.number ? part.from & ~FROM.record : part.from;
     if (literal !== undefined && part.literal !== undefined) literal += String(part.literal) + span.literal.text;
     else literal = undefined;
   }

@@ -51,7 +51,15 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
           ? `${left.literal}${right.literal}`
           : undefined;
       const file = `${left.literal ?? left.file ?? '*'}${right.literal ?? right.file ?? '*'}`;
-      return of(text ? KIND.string : KIND.any, from, { literal, file, ...(text ? {} : bounds(kind, left, right)) });
+      // No number is a path, or says anything of the planner.
+      const kept = [left, right].some((each) => each.kinds !== KIND.number && each.from & FROM.record)
+        ? 0
+        : FROM.record;
+      return of(text ? KIND.string : KIND.any, text ? from & ~kept : from, {
+        literal,
+        file,
+        ...(text ? {} : bounds(kind, left, right)),
+      });
     }
     case ts.SyntaxKind.MinusToken:
     case ts.SyntaxKind.AsteriskToken:
@@ -101,7 +109,13 @@ function arithmetic(evaluator: Evaluator, node: ts.BinaryExpression, left: Value
     if (counts && !isNonZero(right) && !isGuarded(node, countedName(divisor), false))
       doubt = { what: 'NaN', node, why: `${shortened(divisor.getText())} may be 0, and 0 / 0 is NaN` };
   }
-  return of(KIND.number, left.from | right.from, { doubt, ...bounds(node.operatorToken.kind, left, right) });
+  const from = left.from | right.from | mixing(left, right);
+  return of(KIND.number, from, { doubt, ...bounds(node.operatorToken.kind, left, right) });
+}
+
+function mixing(left: Value, right: Value): number {
+  const has = (one: Value, other: Value) => (one.from & FROM.init) !== 0 && (other.from & FROM.attempt) !== 0;
+  return has(left, right) || has(right, left) ? FROM.mixed : 0;
 }
 
 /** `ok && 1` is what `ok` is where that is not true. */

@@ -45,6 +45,8 @@ export const FROM = {
   chance: 4096,
   /** What the planner did, not what it says of it: its tool calls. */
   acts: 8192,
+  /** A number reckoned from the initial state and the attempt. */
+  mixed: 16384,
 } as const;
 
 export interface ObjectShape {

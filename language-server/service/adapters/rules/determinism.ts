@@ -79,7 +79,7 @@ export function moduleState({ launch, outcome, evaluator, report }: Analysis): v
         if (!ts.isVariableDeclaration(declaration)) return;
         const home = enclosingFunction(declaration);
         if (!ts.isSourceFile(home)) {
-          closures.push({ node, name: root.text, home });
+          if (!isCache(evaluator, node, root)) closures.push({ node, name: root.text, home });
           return;
         }
         if (isCache(evaluator, node, root) || isRewound(target, node)) return;

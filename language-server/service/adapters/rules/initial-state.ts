@@ -4,7 +4,7 @@ import type { Analysis } from '../analysis.ts';
 import { type Argument, wordsOf } from '../arguments.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { type Process, processesOf } from '../processes.ts';
-import { FROM, isSurely, KIND, placeOf, type Value } from '../values.ts';
+import { FROM, isSurely, KIND, placeOf } from '../values.ts';
 import { walk } from '../walk.ts';
 
 const VARYING = FROM.attempt | FROM.seed | FROM.chance;
@@ -46,7 +46,7 @@ export function initialState(analysis: Analysis): void {
         const { from } = property.value();
         if (varies(option, from, false)) tell(placeOf(property), from, name);
       }
-    checkMixed(evaluator, process, tell);
+    if (!writesState(analysis)) checkMixed(evaluator, process, tell);
   }
   if (launch)
     walk(evaluator, launch.fn, launch.frame, (node, frame) => {
@@ -100,11 +100,21 @@ function checkMixed(evaluator: Evaluator, { items, env, episode }: Process, tell
   const all = [...items.flatMap((each) => each?.value ?? []), ...fields.map((each) => each.value())];
   if (all.some(({ from }) => from & FROM.init && (from & FROM.attempt) === 0)) return;
   for (const each of items)
-    if (each && isMixed(each.value) && isNumber(evaluator, each)) tell(each.node, each.value.from, 'the initial state');
+    if (each && each.value.from & FROM.mixed && isNumber(evaluator, each))
+      tell(each.node, each.value.from, 'the initial state');
 }
 
-function isMixed({ from }: Value): boolean {
-  return (from & FROM.init) !== 0 && (from & FROM.attempt) !== 0;
+/** Whether launch writes the initial state into a file, which the harness may read. */
+function writesState({ launch, evaluator }: Analysis): boolean {
+  let found = false;
+  if (launch)
+    walk(evaluator, launch.fn, launch.frame, (node, frame) => {
+      if (!ts.isCallExpression(node)) return;
+      const { external } = evaluator.value(node.expression, frame);
+      if (external && /^fs(\/promises)?\./.test(external))
+        found ||= evaluator.args(node, frame).some(({ from }) => (from & FROM.init) !== 0);
+    });
+  return found;
 }
 
 /** `String(n)`, `${n}`, `n.toString()`: a number as a text and nothing beside it. */
