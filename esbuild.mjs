@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { adapterTypes } from './scripts/adapter-types.mjs';
 
 const programs = {
   cli: 'cli/main.ts',
@@ -22,6 +23,9 @@ const programs = {
   'language-server': 'language-server/server.ts',
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };
+
+/** The editor loads this one itself, and knows the module `vscode`. */
+const EXTENSION = 'extension/main.ts';
 
 const only = process.argv.slice(2);
 const chosen = Object.entries(programs).filter(
@@ -55,6 +59,23 @@ await build({
   },
   logLevel: 'warning',
 });
+
+if (existsSync(EXTENSION) && (only.length === 0 || only.includes('extension')))
+  await build({
+    entryPoints: { extension: EXTENSION },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    sourcemap: 'linked',
+    mainFields: ['module', 'main'],
+    external: ['vscode'],
+    logLevel: 'warning',
+  });
+
+if (only.length === 0) await writeFile('dist/adapter.d.ts', adapterTypes('protocol/adapter.ts'));
 
 // What the shipped adapters list, for those who check configs and run no adapter.
 const listings = {};

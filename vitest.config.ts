@@ -34,6 +34,19 @@ export default defineConfig({
         },
       },
       {
+        // A real VS Code with the packaged extension (`npm run package` comes first).
+        test: {
+          name: 'workbench',
+          include: ['test/workbench/**/*.test.ts'],
+          globalSetup: 'test/workbench/bed/install.ts',
+          testTimeout: INTEGRATION_LIMIT,
+          hookTimeout: INTEGRATION_LIMIT,
+          expect: { poll },
+          pool: 'forks',
+          maxWorkers: 1,
+        },
+      },
+      {
         // What takes too long for every day: `npm run test:full`.
         test: {
           name: 'full',

@@ -1,0 +1,112 @@
+/** The language server of this window: started lazily with the extension, restarted one at a time. */
+import {
+  type CancellationToken,
+  type CodeLens,
+  type Diagnostic,
+  type LogOutputChannel,
+  l10n,
+  type TextDocument,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
+import {
+  type Executable,
+  LanguageClient,
+  type LanguageClientOptions,
+  type ProvideCodeLensesSignature,
+  RevealOutputChannelOn,
+  TransportKind,
+} from 'vscode-languageclient/node';
+import { ADAPTER_FILES, COMMANDS, CONFIG_FILES, DISPLAY_NAME, SECTION } from '../ids.ts';
+import { nodePath } from '../settings.ts';
+import { coalesced } from './coalesced.ts';
+import { isAdapterName, speaksOfUs } from './documents.ts';
+
+const KNOWN_COMMANDS = new Set<string>(Object.values(COMMANDS));
+
+export class LanguageServer {
+  private readonly module: string;
+  private readonly log: LogOutputChannel;
+  private client: LanguageClient | undefined;
+  private stopped = false;
+
+  constructor(extension: Uri, log: LogOutputChannel) {
+    this.module = Uri.joinPath(extension, 'dist', 'language-server.mjs').fsPath;
+    this.log = log;
+  }
+
+  /** Starts the server, or starts it anew. Tells the user when it cannot be started; never throws. */
+  readonly restart = coalesced(async () => {
+    await this.end();
+    if (this.stopped) return;
+    const client = new LanguageClient(SECTION, DISPLAY_NAME, this.program(), this.options());
+    this.client = client;
+    try {
+      await client.start();
+      this.log.info('the language server has started');
+    } catch (error) {
+      this.log.error(`the language server could not be started: ${(error as Error).message}`);
+      const logs = l10n.t('Show Logs');
+      void window
+        .showErrorMessage(
+          l10n.t('AgenticRoboRL: the language server could not be started: {0}', (error as Error).message),
+          logs,
+        )
+        .then((chosen) => chosen === logs && this.log.show());
+    }
+  });
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.end();
+  }
+
+  private async end(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
+    // One that has not started, or has died, cannot be stopped; it is gone either way.
+    await client?.dispose().catch((error: Error) => this.log.debug(`ending the language server: ${error.message}`));
+  }
+
+  /** The server in a process of its own: the user's Node, or the editor's program told to be Node. */
+  private program(): Executable {
+    return {
+      command: nodePath() ?? process.execPath,
+      args: [this.module],
+      transport: TransportKind.stdio,
+      options: { env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' } },
+    };
+  }
+
+  private options(): LanguageClientOptions {
+    return {
+      documentSelector: [CONFIG_FILES, ADAPTER_FILES].map((pattern) => ({ scheme: 'file', pattern })),
+      outputChannel: this.log,
+      revealOutputChannelOn: RevealOutputChannelOn.Never,
+      middleware: {
+        handleDiagnostics: (uri, diagnostics, next) => next(uri, this.ours(uri) ? diagnostics : noDiagnostics),
+        provideCodeLenses: (document, token, next) => knownLenses(document, token, next),
+      },
+    };
+  }
+
+  /** Other projects, too, have files called `*.adapter.ts`. */
+  private ours(uri: Uri): boolean {
+    if (!isAdapterName(uri.path)) return true;
+    const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+    return document === undefined || speaksOfUs(document.getText());
+  }
+}
+
+const noDiagnostics: Diagnostic[] = [];
+
+/** Lenses whose commands this version has. */
+async function knownLenses(
+  document: TextDocument,
+  token: CancellationToken,
+  next: ProvideCodeLensesSignature,
+): Promise<CodeLens[] | null | undefined> {
+  const lenses = await next(document, token);
+  return lenses?.filter(({ command }) => command === undefined || KNOWN_COMMANDS.has(command.command));
+}

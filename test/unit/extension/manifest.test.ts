@@ -1,0 +1,90 @@
+/** package.json and the extension's sources say the same: ids, texts, files. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as ids from '../../../extension/ids.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const manifestText = readFileSync(join(root, 'package.json'), 'utf8');
+const manifest = JSON.parse(manifestText);
+const { contributes } = manifest;
+const json = (file: string): Record<string, string> => JSON.parse(readFileSync(join(root, file), 'utf8'));
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(join(root, folder, file), 'utf8'));
+}
+
+describe('ids', () => {
+  it('of commands are those of the manifest', () => {
+    const declared = contributes.commands.map(({ command }: { command: string }) => command);
+    expect(declared.toSorted()).toEqual(Object.values(ids.COMMANDS).toSorted());
+  });
+
+  it('of settings are those of the manifest', () => {
+    expect(Object.keys(contributes.configuration.properties).toSorted()).toEqual(
+      Object.values(ids.SETTINGS)
+        .map((name) => `${ids.SECTION}.${name}`)
+        .toSorted(),
+    );
+  });
+
+  it('of the language and its activation are those of the manifest', () => {
+    expect(contributes.languages.map(({ id }: { id: string }) => id)).toEqual([ids.CONFIG_LANGUAGE]);
+    expect(manifest.activationEvents).toContain(`onLanguage:${ids.CONFIG_LANGUAGE}`);
+    expect(manifest.activationEvents).toContain(`workspaceContains:${ids.CONFIG_FILES}`);
+  });
+
+  it('lie in no other source file', () => {
+    for (const text of sources('extension').filter((text) => !text.includes('export const COMMANDS')))
+      expect([...text.matchAll(/'agenticRoboRL\.[\w.]+'/g)].map(([id]) => id)).toEqual([]);
+  });
+});
+
+describe('texts', () => {
+  const nls = json('package.nls.json');
+  const bundle = json('l10n/bundle.l10n.json');
+
+  it('of the manifest are all in package.nls.json, and all in use', () => {
+    const used = [...manifestText.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
+    expect([...new Set(used)].toSorted()).toEqual(Object.keys(nls).toSorted());
+  });
+
+  it('are no plain words where a person reads them', () => {
+    for (const command of contributes.commands) expect(command.title).toMatch(/^%.+%$/);
+    for (const setting of Object.values<Record<string, string>>(contributes.configuration.properties))
+      expect(setting.markdownDescription).toMatch(/^%.+%$/);
+  });
+
+  it('of the code are all in l10n/bundle.l10n.json, and all in use', () => {
+    const used = sources('extension').flatMap((text) =>
+      [...text.matchAll(/l10n\.t\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/g)].map(([, single, double]) =>
+        (single ?? double).replaceAll(/\\(.)/g, '$1'),
+      ),
+    );
+    expect([...new Set(used)].toSorted()).toEqual(Object.keys(bundle).toSorted());
+    for (const [key, text] of Object.entries(bundle)) expect(text).toBe(key);
+    // Every call has its text in place, so that none is missed here.
+    const calls = sources('extension').flatMap((text) => text.match(/l10n\.t\(/g) ?? []);
+    expect(calls).toHaveLength(used.length);
+  });
+});
+
+describe('trust and place', () => {
+  it('workspace code runs only in trusted workspaces, beside the files', () => {
+    expect(manifest.capabilities.untrustedWorkspaces.supported).toBe('limited');
+    expect(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations).toContain(
+      `${ids.SECTION}.${ids.SETTINGS.nodePath}`,
+    );
+    expect(contributes.configuration.properties[`${ids.SECTION}.${ids.SETTINGS.nodePath}`].scope).toBe(
+      'machine-overridable',
+    );
+    expect(manifest.extensionKind).toEqual(['workspace']);
+  });
+
+  it('files that the manifest points at exist', () => {
+    for (const [, path] of manifestText.matchAll(/"\.?\/?(media\/[^"]+)"/g))
+      expect(existsSync(join(root, path)), path).toBe(true);
+  });
+});

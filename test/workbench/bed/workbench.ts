@@ -1,0 +1,104 @@
+/** A window of the workbench in Chromium, driven as a person does: palette, editors, views. */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+
+/** Screenshots of the last run, not in version control. */
+const SCREENSHOTS = resolve(import.meta.dirname, '../screenshots');
+
+const FLAGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+];
+
+export class Workbench {
+  readonly page: Page;
+  private readonly browser: Browser;
+
+  private constructor(browser: Browser, page: Page) {
+    this.browser = browser;
+    this.page = page;
+  }
+
+  /** Opens a folder in a new window and waits until the workbench is there. */
+  static async open(url: string, folder: string): Promise<Workbench> {
+    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS });
+    try {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+      const page = await context.newPage();
+      page.setDefaultTimeout(60_000);
+      const workbench = new Workbench(browser, page);
+      await page.goto(`${url}/?folder=${encodeURIComponent(folder)}`);
+      await page.locator('.monaco-workbench').waitFor();
+      return workbench;
+    } catch (error) {
+      await browser.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+  }
+
+  async screenshot(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+  }
+
+  /** The box of the palette and of every question with choices or text. */
+  get input(): Locator {
+    return this.page.locator('.quick-input-widget input.input:visible');
+  }
+
+  /** Rows of the palette or of a question that have a text. */
+  choice(text: string | RegExp): Locator {
+    return this.page.locator('.quick-input-widget .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  /** Runs a command from the palette; F1 works whatever has the focus. */
+  async palette(title: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    await this.input.waitFor();
+    await this.input.fill(`>${title}`);
+    await this.choice(title).click();
+  }
+
+  /** Opens a file of the workspace by its name. */
+  async openFile(name: string): Promise<Locator> {
+    await this.page.keyboard.press('Control+P');
+    await this.input.waitFor();
+    await this.input.fill(name);
+    await this.choice(name).click();
+    const editor = this.page.locator('.editor-instance .monaco-editor').first();
+    await editor.waitFor();
+    return editor;
+  }
+
+  /** A notification with a text. */
+  notification(text: string | RegExp): Locator {
+    return this.page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text }).first();
+  }
+
+  /** An item of the status bar with a text. */
+  statusItem(text: string | RegExp): Locator {
+    return this.page.locator('.statusbar-item').filter({ hasText: text }).first();
+  }
+
+  async showProblems(): Promise<void> {
+    await this.page.keyboard.press('Control+Shift+M');
+    await this.page.locator('.markers-panel').waitFor();
+  }
+
+  /** Rows of the Problems panel, once it is shown. */
+  problem(text: string | RegExp): Locator {
+    return this.page.locator('.markers-panel .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  /** Applies the quick fix of a finding in the Problems panel. */
+  async quickFix(problem: string | RegExp, title: string | RegExp): Promise<void> {
+    await this.problem(problem).click();
+    await this.page.keyboard.press('Control+.');
+    await this.page.getByRole('menuitem', { name: title }).first().click();
+  }
+}
