@@ -101,6 +101,9 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
   // A lone carriage return ends a line in editors but not for the parser.
   const source = read.replace(/\r(?!\n)/g, '\n');
   let document: Document | undefined;
+  // A broken text of a megabyte has a hundred thousand errors, and their stacks, which nobody reads, take seconds.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
     const lexer = new Lexer();
     const parser = new Parser();
@@ -147,6 +150,8 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
   } catch (error) {
     add('error', 'yaml-syntax', `the file cannot be read: ${lowerFirst((error as Error).message)}`, 0, 0);
     return { problems };
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
   return { document, problems };
 }

@@ -64,12 +64,12 @@ export function readConfigText(written: string, file?: string): ConfigReading {
   if (document) {
     tree = readConfigTree(document, lines);
     // What the parser stumbled over is no plain key either: once is enough.
-    problems.push(
-      ...tree.problems.filter(
-        ({ code, start }) =>
-          code !== 'yaml-syntax' || !syntax.some((told) => told.code === 'json-syntax' || told.start === start),
-      ),
-    );
+    for (const problem of tree.problems)
+      if (
+        problem.code !== 'yaml-syntax' ||
+        !syntax.some((told) => told.code === 'json-syntax' || told.start === problem.start)
+      )
+        problems.push(problem);
     if (isMapping(tree.value)) {
       const checked = checkSchema(tree.value, tree);
       config = checked.config;
@@ -77,7 +77,8 @@ export function readConfigText(written: string, file?: string): ConfigReading {
       const broken = problems
         .filter((problem) => problem.severity === 'error' && problem.code !== SECRET)
         .slice(0, MOST_FINDINGS);
-      problems.push(...checked.problems.filter((problem) => !causedBy(problem, broken, text, lines, tree?.value)));
+      for (const problem of checked.problems)
+        if (!causedBy(problem, broken, text, lines, tree.value)) problems.push(problem);
     } else if (!problems.some((problem) => problem.severity === 'error')) {
       problems.push({
         severity: 'error',

@@ -510,6 +510,12 @@ describe('hostile text', () => {
     ]);
   });
 
+  it('a hundred thousand keys that are given twice, too', () => {
+    const { findings } = readConfigText(`{${'"a" 1, '.repeat(140_000)}}`, 'c.json');
+    expect(findings).toHaveLength(101);
+    expect(findings[100].code).toBe('more-problems');
+  });
+
   it('one problem more than are shown is one problem', () => {
     const text = HEAD + Array.from({ length: 101 }, (_, i) => `k${i}: 1\n`).join('');
     expect(readConfigText(text).findings[100].message).toBe('there is 1 further problem from here on');
