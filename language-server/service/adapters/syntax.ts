@@ -2,6 +2,7 @@
 import ts from 'typescript6';
 import { LineIndex } from '../../../protocol/line-index.ts';
 import type { AdapterOptions, Finding, Position, Range } from '../contract.ts';
+import { unfinishedPlaces } from './unfinished.ts';
 
 /** Adapters are a few hundred lines; a text beyond this is something else. */
 const LARGEST = 300_000;
@@ -73,7 +74,7 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
     errors.push({ start: beyond.start, after: beyond.start, end: text.length, message: 'there are further errors' });
   let unfinished: Gap[];
   try {
-    unfinished = dangling(source, text);
+    unfinished = unfinishedPlaces(source, text);
   } catch {
     return refuse('the code is nested too deeply to be checked');
   }
@@ -98,41 +99,6 @@ export function parseAdapter(written: string, options: AdapterOptions = {}): Syn
 
 /** A comment that is not closed hides the rest of the text. */
 const COMMENT_OPEN = 1010;
-
-/**
- * Lines that end in the middle of something, `o.` or `reward:`, and take the next line for the rest of it although that
- * begins no deeper: no formatter writes so, a person on the way does.
- */
-function dangling(source: ts.SourceFile, text: string): Gap[] {
-  const found: Gap[] = [];
-  const indent = (at: number) => /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))?.[0].length ?? 0;
-  const check = (end: number, next: ts.Node): void => {
-    const start = next.getStart(source);
-    if (end <= 0 || !text.slice(end, start).includes('\n') || indent(start) > indent(end)) return;
-    found.push({ start, end: start, after: end });
-  };
-  const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAccessExpression(node)) check(node.name.pos, node.name);
-    else if (ts.isPropertyAssignment(node) || (ts.isVariableDeclaration(node) && node.initializer))
-      check(node.initializer?.pos ?? 0, node.initializer as ts.Node);
-    else if (ts.isExpressionStatement(node) && ts.isIdentifier(node.expression) && text[node.end - 1] !== ';')
-      found.push({ start: node.end, end: node.end, after: node.getStart(source) });
-    else if (ts.isReturnStatement(node) && text[node.end - 1] !== ';' && isFollowed(node))
-      found.push({ start: node.end, end: node.end, after: node.getStart(source) });
-    else if (ts.isNewExpression(node)) check(node.expression.pos, node.expression);
-    else if (ts.isLabeledStatement(node)) check(node.statement.pos, node.statement);
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return found;
-}
-
-/** A return without its semicolon that more follows: what it gives may have been cut in two. */
-function isFollowed(node: ts.ReturnStatement): boolean {
-  if (!ts.isBlock(node.parent)) return false;
-  const { statements } = node.parent;
-  return statements.slice(statements.indexOf(node) + 1).some((each) => !ts.isFunctionDeclaration(each));
-}
 
 function grammar(fileName = 'adapter.ts'): ts.ScriptKind {
   return /\.[cm]?js$/i.test(fileName) ? ts.ScriptKind.JS : ts.ScriptKind.TS;

@@ -125,6 +125,15 @@ describe('half-typed adapters', () => {
     },
   );
 
+  it('a comment that swallows a function up to the end of the next comment is half typed; a pattern of files is not', () => {
+    const helper = '/** First. */\nfunction first(e) {\n  return e.init;\n}\n/** Then. */\n';
+    const made = helper + bad.replace('e.init]', 'first(e)]');
+    expect(adapterFindings(made)).toHaveLength(2);
+    expect(adapterFindings(made.replace('function', '/*\nfunction'))).toEqual([]);
+    expect(adapterFindings(`/*\n${made.replace('/** First. */\n', '')}`)).toEqual([]);
+    expect(adapterFindings(made.replace('First.', 'First of out/*.json.'))).toHaveLength(2);
+  });
+
   it.each(['reward(r', 'if (o.', '/*', 'const a ='])('what the adapter is made of is half typed: %s', (half) => {
     const made = bad.replace('e.init]', 'first(e)]').concat('\nfunction first(e) {\n  return e.init;\n}\n');
     expect(adapterFindings(made)).toHaveLength(2);

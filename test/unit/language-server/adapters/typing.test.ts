@@ -1,5 +1,5 @@
 /**
- * A line that is being typed in the middle of a good adapter: nothing is said about the rest of it. Fragments stand before every line, at that line's depth. (Here one fragment a line, by seed; AGENTIC_ROBO_RL_FULL=1 takes all of them.)
+ * A line that is being typed in the middle of a good adapter: nothing is said about the rest of it. Fragments stand before every line, at that line's depth or at none. (Here one fragment a line, by seed; AGENTIC_ROBO_RL_FULL=1 takes all of them.)
  */
 import { describe, expect, it } from 'vitest';
 import { adapterFindings } from '../../../../language-server/service/adapters/index.ts';
@@ -49,7 +49,8 @@ describe('a line half typed in the middle of a good adapter', () => {
       const indent = /^\s*/.exec(line)?.[0] ?? '';
       const fragments = FULL ? FRAGMENTS : [FRAGMENTS[random.int(FRAGMENTS.length)]];
       return fragments.flatMap((fragment) => {
-        const typed = [...lines.slice(0, i), indent + fragment, ...lines.slice(i)].join('\n');
+        const at = random.int(4) === 0 ? '' : indent;
+        const typed = [...lines.slice(0, i), at + fragment, ...lines.slice(i)].join('\n');
         return adapterFindings(typed, { fileName: path, budget }).map(
           (finding) => `${fragment} before line ${i + 1}: ${written(typed, finding)}: ${finding.message}`,
         );
