@@ -1,9 +1,15 @@
 /** The extension of one window: what it consists of, and in which order it comes and goes. */
-import { type ExtensionContext, type LogOutputChannel, window, workspace } from 'vscode';
+import { commands, type ExtensionContext, type LogOutputChannel, tasks, window, workspace } from 'vscode';
+import { findingsCollection } from './commands/findings.ts';
 import { registerCommands } from './commands/table.ts';
-import { DISPLAY_NAME, SECTION } from './ids.ts';
+import { Folders } from './folders.ts';
+import { CONTEXTS, DISPLAY_NAME, SECTION, TASK_TYPE, VIEWS } from './ids.ts';
 import { LanguageServer } from './language/language-server.ts';
+import { tellEndings } from './runs/endings.ts';
+import { RunsTree } from './runs/tree.ts';
 import { affectsLanguageServer } from './settings.ts';
+import { StatusItem } from './status-item.ts';
+import { CommandLineTasks } from './tasks/provider.ts';
 
 export class Extension {
   private readonly context: ExtensionContext;
@@ -18,19 +24,35 @@ export class Extension {
 
   /** Never throws: what cannot be started says so, and the rest works. */
   async start(): Promise<void> {
-    const { subscriptions, extension } = this.context;
-    this.log.info(`version ${extension.packageJSON.version}, trusted workspace: ${workspace.isTrusted}`);
+    const { context, log, language } = this;
+    const { subscriptions, extension, extensionUri } = context;
+    const { version } = extension.packageJSON as { version: string };
+    log.info(`version ${version}, trusted workspace: ${workspace.isTrusted}`);
+    const folders = new Folders(extensionUri, version, log);
+    const tree = new RunsTree(folders);
+    const view = window.createTreeView(VIEWS.runs, { treeDataProvider: tree, showCollapseAll: true });
     subscriptions.push(
-      this.log,
-      registerCommands({ context: this.context, log: this.log, language: this.language }),
+      log,
+      folders,
+      tree,
+      view,
+      new StatusItem(folders),
+      findingsCollection(),
+      registerCommands({ context, log, language, folders, tree }),
+      tellEndings(folders, log),
+      tasks.registerTaskProvider(TASK_TYPE, new CommandLineTasks(extensionUri, log)),
+      folders.onNews(() => {
+        const training = folders.all.some(({ runs }) => runs.active !== undefined);
+        void commands.executeCommand('setContext', CONTEXTS.training, training);
+      }),
       workspace.onDidChangeConfiguration((change) => {
-        if (!change.affectsConfiguration(SECTION)) return;
-        if (affectsLanguageServer(change)) void this.language.restart();
+        if (change.affectsConfiguration(SECTION) && affectsLanguageServer(change)) void language.restart();
       }),
     );
-    await this.language.restart();
+    await Promise.all([language.restart(), folders.attach()]);
   }
 
+  /** Lets go of everything; runs go on in their daemons. */
   async stop(): Promise<void> {
     await this.language.stop();
   }

@@ -5,8 +5,19 @@
 
 /** Ids of commands. Those of code lenses are the language server's words as well. */
 export const COMMANDS = {
+  train: 'agenticRoboRL.train',
+  stopTraining: 'agenticRoboRL.stopTraining',
+  resumeTraining: 'agenticRoboRL.resumeTraining',
+  newAdapter: 'agenticRoboRL.newAdapter',
+  newConfig: 'agenticRoboRL.newConfig',
+  doctor: 'agenticRoboRL.doctor',
   showLogs: 'agenticRoboRL.showLogs',
+  showDaemonLog: 'agenticRoboRL.showDaemonLog',
+  restartDaemon: 'agenticRoboRL.restartDaemon',
+  stopDaemon: 'agenticRoboRL.stopDaemon',
   restartLanguageServer: 'agenticRoboRL.restartLanguageServer',
+  refreshRuns: 'agenticRoboRL.refreshRuns',
+  showMore: 'agenticRoboRL.showMore',
 } as const;
 
 /** Settings without the section's name. */
@@ -18,8 +29,24 @@ export const SETTINGS = {
 /** Prefix of every setting. */
 export const SECTION = 'agenticRoboRL';
 
+export const VIEW_CONTAINER = 'agentic-robo-rl';
+export const VIEWS = { runs: 'agenticRoboRL.runs' } as const;
+
+/** Conditions that menus ask for. */
+export const CONTEXTS = {
+  /** A run of this window's daemons is at work. */
+  training: 'agenticRoboRL.training',
+} as const;
+
+/** `contextValue` of tree items that menus ask for: `run-` and the run's state. */
+export const RUN_ITEM = 'run-';
+
 /** Language of `*.training.yaml`. JSON configs stay JSON, adapters stay TypeScript or JavaScript. */
 export const CONFIG_LANGUAGE = 'agentic-robo-rl-config';
+
+export const TASK_TYPE = 'agentic-robo-rl';
+export const PROBLEM_MATCHER = 'agentic-robo-rl';
+export const WALKTHROUGH = 'agenticRoboRL.firstSteps';
 
 /** Name of the client and of the output channel. */
 export const DISPLAY_NAME = 'AgenticRoboRL';

@@ -1,31 +1,70 @@
 /** The commands, each with what it does. */
-import { commands, Disposable, type ExtensionContext, type LogOutputChannel, l10n, window } from 'vscode';
+import {
+  commands,
+  Disposable,
+  type ExtensionContext,
+  type LogOutputChannel,
+  l10n,
+  TaskScope,
+  tasks,
+  window,
+} from 'vscode';
+import { newAdapter } from '../creating/new-adapter.ts';
+import { newConfig } from '../creating/new-config.ts';
+import type { Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
 import type { LanguageServer } from '../language/language-server.ts';
+import type { Node, RunsTree } from '../runs/tree.ts';
+import { commandLineTask } from '../tasks/provider.ts';
+import { mayExecute } from '../trust.ts';
+import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
+import { resumeTraining, startTraining, stopTraining } from './training.ts';
 
 /** What commands work with. */
 export interface Surroundings {
   context: ExtensionContext;
   log: LogOutputChannel;
   language: LanguageServer;
+  folders: Folders;
+  tree: RunsTree;
 }
 
-type Handler = (surroundings: Surroundings, ...args: unknown[]) => unknown;
+type Handler = (surroundings: Surroundings, argument?: unknown) => unknown;
 
 const table: Record<keyof typeof COMMANDS, Handler> = {
+  train: startTraining,
+  stopTraining,
+  resumeTraining,
+  newAdapter: ({ context }) => newAdapter(context.extensionUri),
+  newConfig: ({ context }) => newConfig(context.extensionUri),
+  doctor: async ({ context, folders }) => {
+    if (!mayExecute()) return;
+    const scope = folders.active?.place ?? TaskScope.Global;
+    await tasks.executeTask(commandLineTask(context.extensionUri, { command: 'doctor' }, scope));
+  },
   showLogs: ({ log }) => log.show(),
+  showDaemonLog,
+  restartDaemon,
+  stopDaemon,
   restartLanguageServer: ({ language }) => language.restart(),
+  refreshRuns: async ({ folders, tree }) => {
+    await Promise.all(folders.all.map(({ runs, client }) => client.status.state === 'ready' && runs.reload()));
+    tree.refresh();
+  },
+  showMore: ({ tree }, node) => tree.showMore(node as Node),
 };
 
 /** Registers them all. What one throws is logged and shown. */
 export function registerCommands(surroundings: Surroundings): Disposable {
   const registered = Object.entries(table).map(([name, handler]) =>
-    commands.registerCommand(COMMANDS[name as keyof typeof COMMANDS], async (...args: unknown[]) => {
+    commands.registerCommand(COMMANDS[name as keyof typeof COMMANDS], async (argument: unknown) => {
       try {
-        await handler(surroundings, ...args);
+        await handler(surroundings, argument);
       } catch (error) {
         surroundings.log.error(`${name}: ${(error as Error).stack}`);
-        void window.showErrorMessage(l10n.t('AgenticRoboRL: {0}', (error as Error).message));
+        const logs = l10n.t('Show Logs');
+        const chosen = await window.showErrorMessage(l10n.t('AgenticRoboRL: {0}', (error as Error).message), logs);
+        if (chosen === logs) surroundings.log.show();
       }
     }),
   );

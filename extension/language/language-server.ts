@@ -6,7 +6,7 @@ import {
   type LogOutputChannel,
   l10n,
   type TextDocument,
-  Uri,
+  type Uri,
   window,
   workspace,
 } from 'vscode';
@@ -19,7 +19,7 @@ import {
   TransportKind,
 } from 'vscode-languageclient/node';
 import { ADAPTER_FILES, COMMANDS, CONFIG_FILES, DISPLAY_NAME, SECTION } from '../ids.ts';
-import { nodePath } from '../settings.ts';
+import { programPath, RUN_AS_NODE, runtime } from '../programs.ts';
 import { coalesced } from './coalesced.ts';
 import { isAdapterName, speaksOfUs } from './documents.ts';
 
@@ -32,7 +32,7 @@ export class LanguageServer {
   private stopped = false;
 
   constructor(extension: Uri, log: LogOutputChannel) {
-    this.module = Uri.joinPath(extension, 'dist', 'language-server.mjs').fsPath;
+    this.module = programPath(extension, 'language-server');
     this.log = log;
   }
 
@@ -72,10 +72,10 @@ export class LanguageServer {
   /** The server in a process of its own: the user's Node, or the editor's program told to be Node. */
   private program(): Executable {
     return {
-      command: nodePath() ?? process.execPath,
+      command: runtime(),
       args: [this.module],
       transport: TransportKind.stdio,
-      options: { env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' } },
+      options: { env: { ...process.env, ...RUN_AS_NODE } },
     };
   }
 

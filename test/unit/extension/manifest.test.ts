@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as ids from '../../../extension/ids.ts';
+import { TASK_COMMANDS } from '../../../extension/tasks/definition.ts';
+import { LENS_COMMANDS } from '../../../language-server/service/adapters/lenses.ts';
+import { formatFinding } from '../../../protocol/finding.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const manifestText = readFileSync(join(root, 'package.json'), 'utf8');
@@ -34,6 +37,49 @@ describe('ids', () => {
     expect(contributes.languages.map(({ id }: { id: string }) => id)).toEqual([ids.CONFIG_LANGUAGE]);
     expect(manifest.activationEvents).toContain(`onLanguage:${ids.CONFIG_LANGUAGE}`);
     expect(manifest.activationEvents).toContain(`workspaceContains:${ids.CONFIG_FILES}`);
+  });
+
+  it('of views, conditions, tasks and walkthrough are those of the manifest', () => {
+    expect(contributes.viewsContainers.activitybar.map(({ id }: { id: string }) => id)).toEqual([ids.VIEW_CONTAINER]);
+    expect(contributes.views[ids.VIEW_CONTAINER].map(({ id }: { id: string }) => id)).toEqual(Object.values(ids.VIEWS));
+    expect(contributes.walkthroughs.map(({ id }: { id: string }) => id)).toEqual([ids.WALKTHROUGH]);
+    const [task] = contributes.taskDefinitions;
+    expect([task.type, task.properties.command.enum]).toEqual([ids.TASK_TYPE, [...TASK_COMMANDS]]);
+    expect(contributes.problemMatchers.map(({ name }: { name: string }) => name)).toEqual([ids.PROBLEM_MATCHER]);
+    for (const [, condition] of manifestText.matchAll(/"(?:when|enablement)": "([^"]+)"/g)) {
+      const named = [...condition.matchAll(/agenticRoboRL\.\w+/g)].map(([name]) => name);
+      for (const name of named)
+        expect([...Object.values<string>(ids.VIEWS), ...Object.values<string>(ids.CONTEXTS)]).toContain(name);
+    }
+    for (const [, state] of manifestText.matchAll(/viewItem == (run-\w+)/g)) expect(state).toMatch(/^run-(?:running)$/);
+    expect(ids.RUN_ITEM).toBe('run-');
+  });
+
+  it('in menus and texts are commands that exist', () => {
+    const known = new Set<string>([...Object.values(ids.COMMANDS), `${ids.VIEWS.runs}.focus`]);
+    for (const items of Object.values<{ command: string }[]>(contributes.menus))
+      for (const { command } of items) expect(known).toContain(command);
+    for (const text of Object.values(json('package.nls.json')))
+      for (const [, command] of text.matchAll(/\(command:(agenticRoboRL[\w.]+)\)/g)) expect(known).toContain(command);
+    for (const { completionEvents } of contributes.walkthroughs[0].steps)
+      for (const event of completionEvents)
+        expect([...known, ids.VIEWS.runs]).toContain(event.replace(/^on(?:Command|View):/, ''));
+    // The language server names commands in its lenses; those that there are carry its names.
+    expect(LENS_COMMANDS.train).toBe(ids.COMMANDS.train);
+  });
+
+  it('of the problem matcher: it reads what the command line prints', () => {
+    const { regexp, ...groups } = contributes.problemMatchers[0].pattern;
+    const line = formatFinding({
+      ...{ code: 'unknown-key', severity: 'error', message: 'unknown key "a" [b]', file: '/a b/c.training.yaml' },
+      ...{ line: 3, column: 5, endLine: 3, endColumn: 6 },
+    });
+    const match = new RegExp(regexp).exec(line) ?? [];
+    const read = Object.fromEntries(Object.entries<number>(groups).map(([name, at]) => [name, match[at]]));
+    expect(read).toEqual({
+      ...{ file: '/a b/c.training.yaml', line: '3', column: '5', severity: 'error' },
+      ...{ message: 'unknown key "a" [b]', code: 'unknown-key' },
+    });
   });
 
   it('lie in no other source file', () => {

@@ -17,9 +17,12 @@ const FOLDER = 'Größe – été/ロボット arm';
 
 /**
  * Starts a VS Code with a fresh profile on a folder that holds these files. All of it goes with the test.
- * @param files path in the folder -> text.
+ * @param files path in the folder -> text. `prepare` may add what is no text.
  */
-export async function session(files: Record<string, string>, options: ServerOptions = {}): Promise<Session> {
+export async function session(
+  files: Record<string, string>,
+  options: ServerOptions & { prepare?: (folder: string) => void } = {},
+): Promise<Session> {
   const server = await VsCodeServer.start(options);
   onTestFinished(() => server.stop());
   const folder = join(server.folder, 'work', FOLDER);
@@ -27,6 +30,7 @@ export async function session(files: Record<string, string>, options: ServerOpti
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
+  options.prepare?.(folder);
   const window = await Workbench.open(server.url, folder);
   // Hooks run in reverse: the window closes before its server ends.
   onTestFinished(async ({ task }) => {

@@ -37,6 +37,12 @@ export class Workbench {
     }
   }
 
+  /** Reloads the window, and with it the extension host. */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.page.locator('.monaco-workbench').waitFor();
+  }
+
   async close(): Promise<void> {
     await this.browser.close();
   }

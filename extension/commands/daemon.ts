@@ -1,0 +1,45 @@
+/** The daemon itself: restarting and ending it, and its log. */
+import { l10n, Uri, window } from 'vscode';
+import { exists } from '../creating/places.ts';
+import { placesFor } from '../daemon/record.ts';
+import { DaemonError } from '../daemon/rpc.ts';
+import type { Folder } from '../folders.ts';
+import { mayExecute } from '../trust.ts';
+import type { Surroundings } from './table.ts';
+
+export async function restartDaemon({ folders }: Surroundings): Promise<void> {
+  const folder = folders.active;
+  if (!folder || !mayExecute()) return;
+  if (await ended(folder)) await folder.client.start();
+}
+
+export async function stopDaemon({ folders }: Surroundings): Promise<void> {
+  if (folders.active) await ended(folders.active);
+}
+
+export async function showDaemonLog({ folders }: Surroundings): Promise<void> {
+  const folder = folders.active;
+  if (!folder) return;
+  const log = Uri.file((await placesFor(folder.place.uri.fsPath)).log);
+  if (!(await exists(log))) throw new Error(l10n.t('no daemon has run in this workspace yet'));
+  await window.showTextDocument(log, { preview: true });
+}
+
+/** Ends the daemon; asks first where a run is at work. */
+async function ended({ client }: Folder): Promise<boolean> {
+  try {
+    await client.stop('idle');
+    return true;
+  } catch (error) {
+    if (!(error instanceof DaemonError) || error.kind !== 'busy') throw error;
+  }
+  const stop = l10n.t('Stop the Run');
+  const answer = await window.showWarningMessage(
+    l10n.t('A run is at work. It can be resumed afterwards; running episodes are played again.'),
+    { modal: true },
+    stop,
+  );
+  if (answer !== stop) return false;
+  await client.stop('now');
+  return true;
+}
