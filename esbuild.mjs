@@ -24,6 +24,9 @@ const programs = {
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };
 
+/** Pages that the editor shows: a script and a style sheet each, for a browser. */
+const pages = { 'run-page': ['media/run-page/main.ts', 'media/run-page/page.css'] };
+
 /** The editor loads this one itself, and knows the module `vscode`. */
 const EXTENSION = 'extension/main.ts';
 
@@ -57,6 +60,22 @@ await build({
       'const require = __createRequire(import.meta.url), __bundleFile = __fileOf(import.meta.url), __bundleFolder = __dirnameOf(__bundleFile);',
     ].join(' '),
   },
+  logLevel: 'warning',
+});
+
+await build({
+  entryPoints: Object.entries(pages)
+    .filter(([name]) => only.length === 0 || only.includes(name))
+    .flatMap(([out, files]) => files.map((file) => ({ out, in: file }))),
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'browser',
+  // Chromium of the oldest VS Code that we run in.
+  target: 'chrome128',
+  format: 'esm',
+  minify: true,
+  sourcemap: 'linked',
   logLevel: 'warning',
 });
 

@@ -18,11 +18,12 @@ const OURS = [
   ['CHANGELOG.md'],
   ['LICENSE'],
   ['package.nls.json'],
-  ['dist', /^(?:chunks\/)?[\w.-]+\.(?:mjs|cjs|json|d\.ts)$/],
+  ['dist', /^(?:chunks\/)?[\w.-]+\.(?:mjs|cjs|css|json|d\.ts)$/],
   ['docs', /\.md$/],
   ['examples', /^(?:adapters\/)?[\w.-]+\.(?:ts|mjs|yaml)$/],
   ['l10n', /^bundle\.l10n(?:\.[\w-]+)?\.json$/],
-  ['media', /\.(?:png|svg|json|md|ts|yaml)$/],
+  // The sources of pages are in dist/, bundled.
+  ['media', /^(?!run-page\/).*\.(?:png|svg|json|md|ts|yaml)$/],
 ];
 
 /** Packages that are not bundled, because they have files beside their code. `{platform}`: of this platform only. */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Bundled, but not needed by who installs the command line. */
-const BUNDLED_FOR_THE_EDITOR = ['vscode-languageclient', 'typescript6'];
+const BUNDLED_FOR_THE_EDITOR = ['vscode-languageclient', 'typescript6', 'uplot'];
 /** Only needed by an installer that is not carried along. */
 const INSTALLER_ONLY = new Set(['global-agent', 'adm-zip']);
 

@@ -2,8 +2,8 @@
 import { parseTaskId } from '../../protocol/ids.ts';
 import { succeeded } from '../../protocol/outcome.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
+import { signTest } from '../../protocol/statistics.ts';
 import { finalTries, invalidEpisodes, type NamedEpisode, type Rate, rateOf } from './outcomes.ts';
-import { signTest } from './statistics.ts';
 
 export interface Paired {
   /** Pairs in which both episodes are valid. */

@@ -1,7 +1,7 @@
 /** Outcomes of evaluation episodes: which records count, rates, and names of those left out. */
 import { parseTaskId } from '../../protocol/ids.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
-import { wilson } from './statistics.ts';
+import { wilson } from '../../protocol/statistics.ts';
 
 /** An episode that is left out, and why. */
 export interface NamedEpisode {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mcnemar, normalQuantile, signTest, wilson } from '../../../../trainer-daemon/evaluation/statistics.ts';
+import { mcnemar, normalQuantile, signTest, wilson } from '../../../protocol/statistics.ts';
 
 /** The definition, in exact integers: 2 * sum C(n, k) / 2^n. */
 function exactSignTest(wins: number, losses: number): number {
