@@ -90,6 +90,7 @@ export function pageWords(l10n: Language) {
     interval: l10n.t('95% interval'),
     invalidLeftOut: l10n.t('Invalid, left out'),
     against: l10n.t('{0} against {1}, p'),
+    pairsHead: l10n.t('Pairs'),
     pairs: l10n.t('{0} won, {1} lost of {2} pairs'),
     signTest: l10n.t('p: exact two-sided sign test on pairs of the same task, state and attempt.'),
     noEvaluations: l10n.t('Planners have not been evaluated on held-out states yet.'),

@@ -3,8 +3,9 @@ import uPlot from 'uplot';
 import type { PlotTable } from '../../extension/run-page/plots.ts';
 import { valueText, whole } from './formats.ts';
 import type { Theme } from './theme.ts';
+import { word } from './words.ts';
 
-const HEIGHT = 220;
+const HEIGHT = 240;
 /** Curves with more points than this are drawn without marks. */
 const MARKED = 60;
 /** Second and later curves differ in more than colour. */
@@ -55,7 +56,14 @@ export function drawCurves(
         : {},
     },
     axes: [
-      { ...axis, incrs: WHOLE_STEPS, values: (_, ticks) => ticks.map(whole) },
+      {
+        ...axis,
+        label: word(plot.columns[0].name),
+        labelFont: theme.font,
+        labelSize: 20,
+        incrs: WHOLE_STEPS,
+        values: (_, ticks) => ticks.map(whole),
+      },
       {
         ...axis,
         size: 64,

@@ -39,10 +39,7 @@ export function evaluationsView({ evaluations }: Pick<PageData, 'evaluations'>):
     [
       { text: word('interval'), head: true },
       ...planners.map(({ overall }) => ({ text: intervalText(overall), number: true })),
-      ...comparisons.map(({ overall }) => ({
-        text: word('pairs', whole(overall.wins), whole(overall.losses), whole(overall.pairs)),
-        number: true,
-      })),
+      ...comparisons.map(() => ({ text: '' })),
     ],
     [
       { text: word('invalidLeftOut'), head: true },
@@ -50,6 +47,15 @@ export function evaluationsView({ evaluations }: Pick<PageData, 'evaluations'>):
       ...comparisons.map(() => ({ text: '' })),
     ],
   ];
+  if (comparisons.length > 0)
+    rows.push([
+      { text: word('pairsHead'), head: true },
+      ...planners.map(() => ({ text: '' })),
+      ...comparisons.map(({ overall }) => ({
+        text: word('pairs', whole(overall.wins), whole(overall.losses), whole(overall.pairs)),
+        number: true,
+      })),
+    ]);
   const heads = [
     { text: word('suite') },
     ...planners.map(({ label }) => ({ text: label, number: true })),

@@ -18,9 +18,8 @@ export function currentTheme(): Theme {
   return {
     foreground: colour('#808080', '--vscode-editor-foreground', '--vscode-foreground'),
     background: colour('#ffffff', '--vscode-editor-background'),
-    grid: contrast
-      ? colour('#808080', '--vscode-contrastBorder')
-      : colour('#80808040', '--vscode-charts-lines', '--vscode-editorWidget-border'),
+    // Behind the curves, in every theme; more of it where a person needs more.
+    grid: contrast ? '#808080a0' : '#80808048',
     curves: [
       colour('#1a85ff', '--vscode-charts-blue'),
       colour('#d18616', '--vscode-charts-orange'),

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 
 /** Screenshots of the last run, not in version control. */
-const SCREENSHOTS = resolve(import.meta.dirname, '../screenshots');
+export const SCREENSHOTS = resolve(import.meta.dirname, '../screenshots');
 
-const FLAGS = [
+export const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
