@@ -1,5 +1,6 @@
 /** The extension of one window: what it consists of, and in which order it comes and goes. */
 import { commands, type ExtensionContext, type LogOutputChannel, tasks, window, workspace } from 'vscode';
+import { AdapterChecks } from './adapters/adapter-check.ts';
 import { findingsCollection } from './commands/findings.ts';
 import { registerCommands } from './commands/table.ts';
 import { Folders } from './folders.ts';
@@ -10,6 +11,7 @@ import { RunsTree } from './runs/tree.ts';
 import { affectsLanguageServer } from './settings.ts';
 import { StatusItem } from './status-item.ts';
 import { CommandLineTasks } from './tasks/provider.ts';
+import { provideTexts } from './texts.ts';
 
 export class Extension {
   private readonly context: ExtensionContext;
@@ -23,22 +25,25 @@ export class Extension {
   }
 
   /** Never throws: what cannot be started says so, and the rest works. */
-  async start(): Promise<void> {
+  start(): void {
     const { context, log, language } = this;
     const { subscriptions, extension, extensionUri } = context;
     const { version } = extension.packageJSON as { version: string };
     log.info(`version ${version}, trusted workspace: ${workspace.isTrusted}`);
     const folders = new Folders(extensionUri, version, log);
     const tree = new RunsTree(folders);
+    const checks = new AdapterChecks(folders, language, log);
     const view = window.createTreeView(VIEWS.runs, { treeDataProvider: tree, showCollapseAll: true });
     subscriptions.push(
       log,
       folders,
       tree,
+      checks,
       view,
       new StatusItem(folders),
       findingsCollection(),
-      registerCommands({ context, log, language, folders, tree }),
+      registerCommands({ context, log, language, folders, tree, checks }),
+      provideTexts(),
       tellEndings(folders, log),
       tasks.registerTaskProvider(TASK_TYPE, new CommandLineTasks(extensionUri, log)),
       folders.onNews(() => {
@@ -49,7 +54,9 @@ export class Extension {
         if (change.affectsConfiguration(SECTION) && affectsLanguageServer(change)) void language.restart();
       }),
     );
-    await Promise.all([language.restart(), folders.attach()]);
+    // Nobody waits for processes to start.
+    void language.restart();
+    void folders.attach();
   }
 
   /** Lets go of everything; runs go on in their daemons. */

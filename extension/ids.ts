@@ -8,6 +8,7 @@ export const COMMANDS = {
   train: 'agenticRoboRL.train',
   stopTraining: 'agenticRoboRL.stopTraining',
   resumeTraining: 'agenticRoboRL.resumeTraining',
+  checkAdapter: 'agenticRoboRL.checkAdapter',
   newAdapter: 'agenticRoboRL.newAdapter',
   newConfig: 'agenticRoboRL.newConfig',
   doctor: 'agenticRoboRL.doctor',
@@ -24,6 +25,8 @@ export const COMMANDS = {
 export const SETTINGS = {
   nodePath: 'node.path',
   traceServer: 'trace.server',
+  checkOnSave: 'adapter.checkOnSave',
+  adapterOutputs: 'adapter.outputs',
 } as const;
 
 /** Prefix of every setting. */
@@ -47,6 +50,12 @@ export const CONFIG_LANGUAGE = 'agentic-robo-rl-config';
 export const TASK_TYPE = 'agentic-robo-rl';
 export const PROBLEM_MATCHER = 'agentic-robo-rl';
 export const WALKTHROUGH = 'agenticRoboRL.firstSteps';
+
+/** Request to the language server: results of a check of an adapter, to be shown at its fields. */
+export const CHECK_RESULTS_REQUEST = 'agenticRoboRL/adapterCheckResults';
+
+/** Of documents that are texts to read: tables of runs. */
+export const TEXT_SCHEME = 'agentic-robo-rl-text';
 
 /** Name of the client and of the output channel. */
 export const DISPLAY_NAME = 'AgenticRoboRL';

@@ -5,9 +5,9 @@ import { Extension } from './extension.ts';
 let extension: Extension | undefined;
 
 /** Called when a workspace has files of ours, one is opened, or a command of ours is run. */
-export async function activate(context: ExtensionContext): Promise<void> {
+export function activate(context: ExtensionContext): void {
   extension = new Extension(context);
-  await extension.start();
+  extension.start();
 }
 
 /** The editor waits a few seconds for this. */

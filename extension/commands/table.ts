@@ -9,14 +9,17 @@ import {
   tasks,
   window,
 } from 'vscode';
+import type { AdapterChecks } from '../adapters/adapter-check.ts';
 import { newAdapter } from '../creating/new-adapter.ts';
 import { newConfig } from '../creating/new-config.ts';
 import type { Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
+import { isAdapterName } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
 import type { Node, RunsTree } from '../runs/tree.ts';
 import { commandLineTask } from '../tasks/provider.ts';
 import { mayExecute } from '../trust.ts';
+import { fileOf } from './choosing.ts';
 import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
 import { resumeTraining, startTraining, stopTraining } from './training.ts';
 
@@ -26,6 +29,7 @@ export interface Surroundings {
   log: LogOutputChannel;
   language: LanguageServer;
   folders: Folders;
+  checks: AdapterChecks;
   tree: RunsTree;
 }
 
@@ -35,6 +39,11 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   train: startTraining,
   stopTraining,
   resumeTraining,
+  checkAdapter: ({ checks }, argument) => {
+    const adapter = fileOf(argument) ?? window.activeTextEditor?.document.uri;
+    if (!adapter || !isAdapterName(adapter.path)) throw new Error(l10n.t('open an adapter (*.adapter.ts) first'));
+    return checks.checkNow(adapter);
+  },
   newAdapter: ({ context }) => newAdapter(context.extensionUri),
   newConfig: ({ context }) => newConfig(context.extensionUri),
   doctor: async ({ context, folders }) => {

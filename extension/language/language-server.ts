@@ -18,7 +18,8 @@ import {
   RevealOutputChannelOn,
   TransportKind,
 } from 'vscode-languageclient/node';
-import { ADAPTER_FILES, COMMANDS, CONFIG_FILES, DISPLAY_NAME, SECTION } from '../ids.ts';
+import type { AdapterCheck } from '../../protocol/daemon.ts';
+import { ADAPTER_FILES, CHECK_RESULTS_REQUEST, COMMANDS, CONFIG_FILES, DISPLAY_NAME, SECTION } from '../ids.ts';
 import { programPath, RUN_AS_NODE, runtime } from '../programs.ts';
 import { coalesced } from './coalesced.ts';
 import { isAdapterName, speaksOfUs } from './documents.ts';
@@ -56,6 +57,14 @@ export class LanguageServer {
         .then((chosen) => chosen === logs && this.log.show());
     }
   });
+
+  /** Shows what an adapter makes of recorded outputs at its fields. Without a server nothing is shown. */
+  async showCheck(adapter: Uri, results: AdapterCheck): Promise<void> {
+    const { client } = this;
+    if (!client?.isRunning()) return;
+    const uri = client.code2ProtocolConverter.asUri(adapter);
+    await client.sendRequest(CHECK_RESULTS_REQUEST, { uri, results });
+  }
 
   async stop(): Promise<void> {
     this.stopped = true;

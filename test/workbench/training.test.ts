@@ -1,42 +1,50 @@
 /** Training from the palette: progress, a reload in the middle, stopping, resuming, and the tree of what was recorded. */
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { journalOf, quickConfig } from '../integration/quick-run.ts';
 import { vscodeFolder } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
 const EPISODES = 40;
+const FINISH_MS = 200_000;
 
-describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
-  it('is started, goes on over a reload, is stopped and resumed, and can be looked into', async () => {
-    const config = {
+/** A training of some seconds, with its harness beside it. */
+const files = {
+  'quick.training.json': JSON.stringify(
+    {
       ...quickConfig,
       harness: { ...quickConfig.harness, adapter: './harness/quick.adapter.mjs', concurrency: 1 },
       teacher: { episodesPerTask: EPISODES },
-    };
-    const { window, folder } = await session(
-      { 'quick.training.json': JSON.stringify(config, null, 2) },
-      {
-        prepare: (at) => {
-          cpSync(join(FIXTURES, 'quick-harness'), join(at, 'harness'), { recursive: true });
-          // The adapter's teacher.
-          cpSync(join(FIXTURES, 'harnesses'), join(at, 'harnesses'), { recursive: true });
-        },
-      },
-    );
+    },
+    null,
+    2,
+  ),
+};
+function prepare(folder: string): void {
+  cpSync(join(FIXTURES, 'quick-harness'), join(folder, 'harness'), { recursive: true });
+  // The adapter's teacher.
+  cpSync(join(FIXTURES, 'harnesses'), join(folder, 'harnesses'), { recursive: true });
+}
+const AT_WORK = /quick: .*\d+\/\d+/;
+const RUN = /quick-\d{8}T\d{6}Z/;
+
+describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
+  it('is started, goes on over a reload, is stopped and resumed, and can be looked into', async () => {
+    const { window, folder } = await session(files, { prepare });
     const rows = window.page.locator('.pane-body .monaco-list-row');
     await window.openFile('quick.training.json');
     await window.palette('AgenticRoboRL: Start Training');
-    await window.statusItem(/quick: .*\d+\/\d+/).waitFor();
-    await rows.filter({ hasText: /quick-\d{8}/ }).waitFor();
+    await window.statusItem(AT_WORK).waitFor();
+    await rows.filter({ hasText: RUN }).waitFor();
     await window.screenshot('training-at-work');
 
     await window.reload();
-    await window.statusItem(/quick: .*\d+\/\d+/).waitFor();
-    const row = rows.filter({ hasText: /quick-\d{8}/ });
-    const name = /quick-\d{8}T\d{6}Z/.exec((await row.textContent()) ?? '')?.[0] ?? '';
+    await window.statusItem(AT_WORK).waitFor();
+    const name = RUN.exec((await rows.filter({ hasText: RUN }).textContent()) ?? '')?.[0] ?? '';
     const run = join(folder, 'runs', name);
     await window.screenshot('training-after-reload');
 
@@ -46,18 +54,67 @@ describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
     expect(journalOf(run).at(-1)).toEqual({ type: 'run-stopped', reason: 'episode' });
     await window.screenshot('training-stopped');
     await window.notification('has stopped').getByRole('button', { name: 'Resume' }).click();
-    await window.notification('has finished').waitFor({ timeout: 200_000 });
+    await window.notification('has finished').waitFor({ timeout: FINISH_MS });
     const events = journalOf(run).map(({ type }) => type);
     expect(events.filter((type) => type === 'run-started')).toHaveLength(1);
     expect(events.at(-1)).toBe('run-finished');
 
     // Run -> section -> group -> episode -> call.
-    for (const text of [name, 'teacher episodes', /quick\/0, state/, 'attempt 0']) {
+    for (const text of [name, 'teacher episodes', /quick\/0, state/, 'attempt 0'])
       await rows.filter({ hasText: text }).first().click();
-    }
     await rows.filter({ hasText: 'turn 0' }).first().waitFor();
     await window.notification('has finished').getByRole('button', { name: 'Show Table' }).click();
     await window.page.locator('.view-line', { hasText: 'overall' }).first().waitFor();
     await window.screenshot('training-finished');
   });
+
+  it('loses nothing when its daemon is killed; a record that the repository brings along is not believed', async () => {
+    // Whoever believed the repository's record would come here.
+    let visitors = 0;
+    const trap = createServer((socket) => {
+      visitors++;
+      socket.destroy();
+    });
+    await new Promise<void>((done) => trap.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void trap.close());
+    const { port } = trap.address() as AddressInfo;
+    const { window, folder, daemon } = await session(files, {
+      prepare(at) {
+        prepare(at);
+        const now = new Date().toISOString();
+        const names = { workspace: realpathSync(at), host: hostname(), version: '0.1.0', protocol: 1 };
+        const record = { pid: process.pid, port, token: 'x'.repeat(64), startedAt: now, ...names };
+        mkdirSync(join(at, '.agentic-robo-rl'));
+        writeFileSync(join(at, '.agentic-robo-rl/daemon.json'), JSON.stringify(record), { mode: 0o600 });
+      },
+    });
+    await window.openFile('quick.training.json');
+    await window.palette('AgenticRoboRL: Start Training');
+    await window.statusItem(AT_WORK).waitFor();
+    const [name] = readdirSync(join(folder, 'runs'));
+    const run = join(folder, 'runs', name);
+    await expect.poll(() => finished(run).length).toBeGreaterThan(2);
+    const { pid } = daemon() ?? {};
+    expect(pid).toBeGreaterThan(0);
+    process.kill(pid as number, 'SIGKILL');
+    const told = window.notification('ended unexpectedly');
+    await told.waitFor();
+    const before = finished(run);
+    await window.screenshot('daemon-killed');
+
+    await told.getByRole('button', { name: 'Restart Daemon' }).click();
+    await window.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'interrupted' }).waitFor();
+    await window.palette('AgenticRoboRL: Resume Run');
+    await window.notification('has finished').waitFor({ timeout: FINISH_MS });
+    const after = finished(run);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(new Set(after).size).toBe(after.length);
+    expect(daemon()?.pid).not.toBe(pid);
+    expect(visitors).toBe(0);
+  });
 });
+
+/** Episodes that a run's journal has, in order. */
+function finished(run: string): string[] {
+  return journalOf(run).flatMap((event) => (event.type === 'episode-finished' ? [event.episode] : []));
+}

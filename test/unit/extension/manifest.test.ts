@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as ids from '../../../extension/ids.ts';
 import { TASK_COMMANDS } from '../../../extension/tasks/definition.ts';
+import { CHECK_RESULTS_METHOD } from '../../../language-server/handlers/check-results.ts';
 import { LENS_COMMANDS } from '../../../language-server/service/adapters/lenses.ts';
 import { formatFinding } from '../../../protocol/finding.ts';
 
@@ -65,7 +66,8 @@ describe('ids', () => {
       for (const event of completionEvents)
         expect([...known, ids.VIEWS.runs]).toContain(event.replace(/^on(?:Command|View):/, ''));
     // The language server names commands in its lenses; those that there are carry its names.
-    expect(LENS_COMMANDS.train).toBe(ids.COMMANDS.train);
+    expect([LENS_COMMANDS.train, LENS_COMMANDS.check]).toEqual([ids.COMMANDS.train, ids.COMMANDS.checkAdapter]);
+    expect(CHECK_RESULTS_METHOD).toBe(ids.CHECK_RESULTS_REQUEST);
   });
 
   it('of the problem matcher: it reads what the command line prints', () => {
@@ -84,7 +86,7 @@ describe('ids', () => {
 
   it('lie in no other source file', () => {
     for (const text of sources('extension').filter((text) => !text.includes('export const COMMANDS')))
-      expect([...text.matchAll(/'agenticRoboRL\.[\w.]+'/g)].map(([id]) => id)).toEqual([]);
+      expect([...text.matchAll(/'agenticRoboRL[./][\w.]+'/g)].map(([id]) => id)).toEqual([]);
   });
 });
 

@@ -1,7 +1,8 @@
 /** A server, a workspace folder and a window for one test, with a screenshot of what went wrong. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { type DaemonRecord, daemonPlaces } from '../../../protocol/daemon-record.ts';
 import { type ServerOptions, VsCodeServer } from './server.ts';
 import { Workbench } from './workbench.ts';
 
@@ -10,6 +11,8 @@ export interface Session {
   window: Workbench;
   /** Of the workspace. */
   folder: string;
+  /** The record of the workspace's daemon; undefined where none has run. */
+  daemon(): DaemonRecord | undefined;
 }
 
 /** What a workspace of a person may well be called. */
@@ -31,6 +34,12 @@ export async function session(
     writeFileSync(join(folder, path), text);
   }
   options.prepare?.(folder);
+  const daemon = () => daemonRecord(server, folder);
+  onTestFinished(() => {
+    // It would go by itself a minute later.
+    const { pid } = daemon() ?? {};
+    if (pid !== undefined) end(pid);
+  });
   const window = await Workbench.open(server.url, folder);
   // Hooks run in reverse: the window closes before its server ends.
   onTestFinished(async ({ task }) => {
@@ -38,5 +47,23 @@ export async function session(
     if (task.result?.state === 'fail') await window.screenshot(`failed ${name}`).catch(() => {});
     await window.close();
   });
-  return { server, window, folder };
+  return { server, window, folder, daemon };
+}
+
+function daemonRecord(server: VsCodeServer, folder: string): DaemonRecord | undefined {
+  const home = join(server.folder, 'home');
+  const { record } = daemonPlaces(realpathSync(folder), { platform: process.platform, home, environment: {} });
+  try {
+    return JSON.parse(readFileSync(record, 'utf8')) as DaemonRecord;
+  } catch {
+    return undefined;
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch {
+    // It has gone.
+  }
 }

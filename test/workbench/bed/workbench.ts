@@ -11,6 +11,9 @@ export const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
+const PALETTE_MS = 5000;
+const PALETTE_ATTEMPTS = 12;
+
 export class Workbench {
   readonly page: Page;
   private readonly browser: Browser;
@@ -64,10 +67,19 @@ export class Workbench {
 
   /** Runs a command from the palette; F1 works whatever has the focus. */
   async palette(title: string): Promise<void> {
-    await this.page.keyboard.press('F1');
-    await this.input.waitFor();
-    await this.input.fill(`>${title}`);
-    await this.choice(title).click();
+    for (let attempt = 1; ; attempt++) {
+      await this.page.keyboard.press('F1');
+      await this.input.waitFor();
+      await this.input.fill(`>${title}`);
+      try {
+        await this.choice(title).click({ timeout: PALETTE_MS });
+        return;
+      } catch (error) {
+        // A window that has just opened does not know every extension yet, and its palette does not look again.
+        if (attempt === PALETTE_ATTEMPTS) throw error;
+        await this.page.keyboard.press('Escape');
+      }
+    }
   }
 
   /** Opens a file of the workspace by its name. */

@@ -1,0 +1,94 @@
+/** How runs and what is in them are worded. */
+import { l10n, ThemeColor, ThemeIcon } from 'vscode';
+import type { CallSummary, GroupSummary, RunSummary } from '../../protocol/daemon.ts';
+import type { ProgressTick, Stage } from '../../protocol/journal.ts';
+import { succeeded } from '../../protocol/outcome.ts';
+import type { EpisodeRecord } from '../../protocol/records.ts';
+import type { SectionTally } from '../../protocol/run-state.ts';
+
+export function stateWord({ state, stopping }: Pick<RunSummary, 'state' | 'stopping'>): string {
+  if (state === 'running' && stopping !== 'none') return l10n.t('stopping');
+  switch (state) {
+    case 'running':
+      return l10n.t('running');
+    case 'stopped':
+      return l10n.t('stopped');
+    case 'failed':
+      return l10n.t('failed');
+    case 'interrupted':
+      return l10n.t('interrupted');
+    case 'finished':
+      return l10n.t('finished');
+    case 'damaged':
+      return l10n.t('damaged');
+  }
+}
+
+export function stageWord(stage: Stage): string {
+  switch (stage) {
+    case 'teacher':
+      return l10n.t('teacher episodes');
+    case 'sft':
+      return l10n.t('fine-tuning');
+    case 'rl':
+      return l10n.t('reinforcement learning');
+    case 'evaluate':
+      return l10n.t('evaluation');
+  }
+}
+
+/** `round 2: 12/40 episodes`; what the label says already is not said again. */
+export function progressWords({ label, unit, done, total }: ProgressTick): string {
+  return `${label}: ${done}/${total}${label.endsWith(unit) ? '' : ` ${unit}`}`;
+}
+
+export function runIcon({ state }: Pick<RunSummary, 'state'>): ThemeIcon {
+  switch (state) {
+    case 'running':
+      return new ThemeIcon('sync~spin');
+    case 'finished':
+      return new ThemeIcon('pass', new ThemeColor('testing.iconPassed'));
+    case 'failed':
+    case 'damaged':
+      return new ThemeIcon('error', new ThemeColor('testing.iconFailed'));
+    case 'stopped':
+    case 'interrupted':
+      return new ThemeIcon('debug-pause');
+  }
+}
+
+/** `teacher`, `round 3`, `evaluation sft` */
+export function sectionWord(section: string): string {
+  const [kind, name] = section.split('/');
+  if (kind === 'rounds') return l10n.t('round {0}', Number(name));
+  if (kind === 'evaluations') return l10n.t('evaluation {0}', name);
+  return kind === 'teacher' ? l10n.t('teacher episodes') : section;
+}
+
+/** `12 episodes, 5 solved, 1 invalid` */
+export function tallyWords({ episodes, successes, invalid }: Pick<SectionTally, 'episodes' | 'successes' | 'invalid'>) {
+  const words = l10n.t('{0} episodes, {1} solved', episodes, successes);
+  return invalid > 0 ? `${words}, ${l10n.t('{0} invalid', invalid)}` : words;
+}
+
+/** Whether the rewards of a group differ shows in its icon: one without signal teaches nothing. */
+export function groupIcon({ signal }: GroupSummary): ThemeIcon {
+  return new ThemeIcon(signal === false ? 'circle-outline' : signal ? 'circle-filled' : 'layers');
+}
+
+export function episodeIcon(episode: Pick<EpisodeRecord, 'valid' | 'reward'>): ThemeIcon {
+  if (!episode.valid) return new ThemeIcon('circle-slash', new ThemeColor('testing.iconSkipped'));
+  return succeeded(episode)
+    ? new ThemeIcon('pass', new ThemeColor('testing.iconPassed'))
+    : new ThemeIcon('circle-large-outline', new ThemeColor('testing.iconFailed'));
+}
+
+/** `get_observation, 812 + 34 tokens, selected` */
+export function callWords({ tools, promptTokens, responseTokens, status, sample }: CallSummary): string {
+  const parts = [...tools];
+  if (promptTokens !== null && responseTokens !== null)
+    parts.push(l10n.t('{0} + {1} tokens', promptTokens, responseTokens));
+  if (status !== 'complete') parts.push(status);
+  if (sample) parts.push(sample.status);
+  return parts.join(', ');
+}
