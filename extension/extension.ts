@@ -6,6 +6,7 @@ import { registerCommands } from './commands/table.ts';
 import { Folders } from './folders.ts';
 import { CONTEXTS, DISPLAY_NAME, SECTION, TASK_TYPE, VIEWS } from './ids.ts';
 import { LanguageServer } from './language/language-server.ts';
+import { RunPages } from './run-page/run-pages.ts';
 import { tellEndings } from './runs/endings.ts';
 import { RunsTree } from './runs/tree.ts';
 import { affectsLanguageServer } from './settings.ts';
@@ -34,15 +35,17 @@ export class Extension {
     const tree = new RunsTree(folders);
     const checks = new AdapterChecks(folders, language, log);
     const view = window.createTreeView(VIEWS.runs, { treeDataProvider: tree, showCollapseAll: true });
+    const pages = new RunPages(extensionUri, folders, log);
     subscriptions.push(
       log,
       folders,
       tree,
       checks,
       view,
+      pages,
       new StatusItem(folders),
       findingsCollection(),
-      registerCommands({ context, log, language, folders, tree, checks }),
+      registerCommands({ context, log, language, folders, tree, checks, pages }),
       provideTexts(),
       tellEndings(folders, log),
       tasks.registerTaskProvider(TASK_TYPE, new CommandLineTasks(extensionUri, log)),

@@ -9,6 +9,7 @@ export const COMMANDS = {
   stopTraining: 'agenticRoboRL.stopTraining',
   resumeTraining: 'agenticRoboRL.resumeTraining',
   checkAdapter: 'agenticRoboRL.checkAdapter',
+  openRunPage: 'agenticRoboRL.openRunPage',
   newAdapter: 'agenticRoboRL.newAdapter',
   newConfig: 'agenticRoboRL.newConfig',
   doctor: 'agenticRoboRL.doctor',
@@ -34,6 +35,9 @@ export const SECTION = 'agenticRoboRL';
 
 export const VIEW_CONTAINER = 'agentic-robo-rl';
 export const VIEWS = { runs: 'agenticRoboRL.runs' } as const;
+
+/** Kinds of webviews. */
+export const PANELS = { runPage: 'agenticRoboRL.runPage' } as const;
 
 /** Conditions that menus ask for. */
 export const CONTEXTS = {

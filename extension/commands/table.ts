@@ -16,11 +16,13 @@ import type { Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
 import { isAdapterName } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
+import type { RunPages } from '../run-page/run-pages.ts';
 import type { Node, RunsTree } from '../runs/tree.ts';
 import { commandLineTask } from '../tasks/provider.ts';
 import { mayExecute } from '../trust.ts';
 import { fileOf } from './choosing.ts';
 import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
+import { openRunPage } from './run-page.ts';
 import { resumeTraining, startTraining, stopTraining } from './training.ts';
 
 /** What commands work with. */
@@ -31,6 +33,7 @@ export interface Surroundings {
   folders: Folders;
   checks: AdapterChecks;
   tree: RunsTree;
+  pages: RunPages;
 }
 
 type Handler = (surroundings: Surroundings, argument?: unknown) => unknown;
@@ -44,6 +47,7 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
     if (!adapter || !isAdapterName(adapter.path)) throw new Error(l10n.t('open an adapter (*.adapter.ts) first'));
     return checks.checkNow(adapter);
   },
+  openRunPage,
   newAdapter: ({ context }) => newAdapter(context.extensionUri),
   newConfig: ({ context }) => newConfig(context.extensionUri),
   doctor: async ({ context, folders }) => {

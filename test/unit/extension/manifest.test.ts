@@ -38,6 +38,8 @@ describe('ids', () => {
     expect(contributes.languages.map(({ id }: { id: string }) => id)).toEqual([ids.CONFIG_LANGUAGE]);
     expect(manifest.activationEvents).toContain(`onLanguage:${ids.CONFIG_LANGUAGE}`);
     expect(manifest.activationEvents).toContain(`workspaceContains:${ids.CONFIG_FILES}`);
+    for (const panel of Object.values(ids.PANELS))
+      expect(manifest.activationEvents).toContain(`onWebviewPanel:${panel}`);
   });
 
   it('of views, conditions, tasks and walkthrough are those of the manifest', () => {
