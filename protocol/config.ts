@@ -295,6 +295,11 @@ export const configSchema = z.strictObject({
           'paper, C.2',
         ),
         ...optimizer(1e-6, 128, 'paper, C.2', 'Selected responses an optimizer step.'),
+        finalRate: key(
+          z.number().gt(0).max(1).default(1),
+          "Learning rate of the last round as a share of the first's, with a straight line between. Below 1 it takes the noise of the steps out of a small planner, as the end of fine-tuning does; the paper keeps the rate.",
+          'ours',
+        ),
         passes: key(count.default(1), 'Passes over the samples of a round.', 'paper, C.2'),
         maxResponsesPerEpisode: key(
           count.default(16),

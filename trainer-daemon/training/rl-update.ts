@@ -1,6 +1,7 @@
 /** The update of one round: old log-probs, optimizer steps, the new weights. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TrainingConfig } from '../../protocol/config.ts';
 import type { ScoreRecord, StepRecord } from '../../protocol/records.ts';
 import { rlBatches } from '../samples/batches.ts';
 import type { BuiltRound, SelectedSample } from '../samples/build.ts';
@@ -17,6 +18,16 @@ export function totalSteps(context: RunContext): number {
       .filter((event) => event.record.stage === 'rl')
       .map((event) => event.record.step),
   ).size;
+}
+
+/** Learning rate of a round, 1-based: from `learningRate` in the first to `finalRate` times that in the last. */
+export function roundRate(
+  rl: Pick<TrainingConfig['rl'], 'learningRate' | 'finalRate'>,
+  round: number,
+  rounds: number,
+): number {
+  const progress = rounds > 1 ? Math.min(1, (round - 1) / (rounds - 1)) : 0;
+  return rl.learningRate * (1 - (1 - rl.finalRate) * progress);
 }
 
 /** Optimizer steps of one round (eq. 5-7); returns how many were taken. The new weights are policies/v(1+round). */
@@ -48,6 +59,7 @@ export async function update(
     freeze: engine.freeze,
   });
   const section = context.store.section(name);
+  const learningRate = roundRate(rl, round, rounds);
   try {
     const batches = built.items.length > 0 ? rlBatches(built.items, rl.batch, rl.passes, seed, round) : [];
     const logq = await scoreOld(context, trainer, built.items, round, rounds);
@@ -60,7 +72,7 @@ export async function update(
         items.map((item) => ({ ...item, oldLogprobs: logq.get(item.callId) ?? [] })),
         { clip: rl.clip, importanceCap: rl.importanceCap },
         {
-          learningRate: rl.learningRate,
+          learningRate,
           betas: rl.betas,
           epsilon: rl.epsilon,
           weightDecay: rl.weightDecay,
@@ -82,7 +94,7 @@ export async function update(
         step,
         stage: 'rl',
         round,
-        learningRate: rl.learningRate,
+        learningRate,
         loss: result.loss,
         gradNorm: result.gradNorm,
         items: items.length,
