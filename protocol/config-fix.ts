@@ -9,6 +9,8 @@ export type ConfigFix = {
   | { set: Path; value: string | number | boolean | null; without?: Path[] }
   | { remove: Path }
   | { rename: Path; to: string }
+  /** A space behind the first colon of a key, or of a value, that is a plain word such as `rounds:2`. */
+  | { space: Path; part: 'key' | 'value' }
   /** Text at offsets of the file. */
   | { start: number; end: number; text: string }
   /** A line at the top level. */

@@ -82,13 +82,13 @@ const SECTIONS = ['serving', 'teacher', 'trainer'] as const;
 export function checkServers(config: TrainingConfig, add: Add): void {
   for (const section of SECTIONS) {
     const { url } = config[section];
-    if (url === null || !url.startsWith('http:') || isLoopback(hostOf(url))) continue;
+    if (url === null || !/^\s*http:/i.test(url) || isLoopback(hostOf(url))) continue;
     add(
       'warning',
       'url-without-tls',
       `${section}.url`,
       `prompts, responses and the key go to ${hostOf(url)} unencrypted; use https, or a tunnel that ends at 127.0.0.1`,
-      { fix: { title: 'Use https', safe: false, set: [section, 'url'], value: url.replace(/^http:/, 'https:') } },
+      { fix: { title: 'Use https', safe: false, set: [section, 'url'], value: url.replace(/^\s*http:/i, 'https:') } },
     );
   }
   const { listen } = config.serving.proxy;

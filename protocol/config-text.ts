@@ -7,7 +7,17 @@ import { presentName } from './config-migrations.ts';
 import { isPlaceholder, looksSecret, namesSecret, secretsIn } from './config-secrets.ts';
 import { LARGEST_CONFIG, parseConfigText, type TextProblem } from './config-syntax.ts';
 import { type ConfigTree, type Path, readConfigTree } from './config-tree.ts';
-import { codeOf, explain, flattenUnions, type Issue, NO_SENTENCE, pathText, valueFix } from './config-wording.ts';
+import {
+  codeOf,
+  explain,
+  flattenUnions,
+  type Issue,
+  joinedPair,
+  NO_SENTENCE,
+  pathText,
+  SPACE,
+  valueFix,
+} from './config-wording.ts';
 import { plural } from './counting.ts';
 import type { Finding } from './finding.ts';
 import { LineIndex } from './line-index.ts';
@@ -286,6 +296,14 @@ function unknownKey(name: string, parent: Path, siblings: unknown): Told {
       ),
     };
   const known = knownKeys(parent);
+  const joined = value === null ? joinedPair(name) : undefined;
+  const first = joined && (known.includes(joined.key) ? joined.key : nearest(joined.key, known));
+  if (joined && first !== undefined) {
+    const meant = first === joined.key ? '' : `; did you mean "${first}"?`;
+    const message = `unknown key "${name}"; a space is missing after the colon: write "${joined.key}: ${joined.value}"${meant}`;
+    const fix: Told['fix'] = { title: SPACE, safe: false, space: [...parent, name], part: 'key' };
+    return { code, message, fix: Object.hasOwn(taken, joined.key) ? undefined : fix };
+  }
   const near = nearest(name, known);
   if (near) return { code, message: `unknown key "${name}"; did you mean "${near}"?`, fix: renamed(near, false) };
   const where = parent.length === 0 ? '' : ` in "${pathText(parent)}"`;

@@ -26,6 +26,21 @@ export function codeOf(issue: Issue, value: unknown): string {
   return typeof value === 'number' && Object.hasOwn(RANGE_CODES, path) ? RANGE_CODES[path] : 'wrong-value';
 }
 
+/** Title of the fix of a pair without a space. */
+export const SPACE = 'Put a space after the colon';
+
+/** `rounds:2`, which YAML takes for one word, as the key and the value it was meant to be. */
+export function joinedPair(word: string): { key: string; value: string } | undefined {
+  const [, key, value] = /^([A-Za-z]\w*):(\S.{0,200})$/.exec(word) ?? [];
+  return key === undefined ? undefined : { key, value };
+}
+
+/** The pair that stands as a word where a section is expected. */
+function pairInPlaceOf(schema: z.ZodType | undefined, value: unknown): ReturnType<typeof joinedPair> {
+  const pair = typeof value === 'string' ? joinedPair(value) : undefined;
+  return pair && Object.hasOwn(shapeOf(schema) ?? {}, pair.key) ? pair : undefined;
+}
+
 /** What was meant, where one thing only can have been. */
 export function valueFix(issue: Issue, value: unknown): ConfigFix | undefined {
   const path = issue.path as Path;
@@ -38,6 +53,7 @@ export function valueFix(issue: Issue, value: unknown): ConfigFix | undefined {
   });
   if (path.length === 1 && path[0] === 'version') return put(1, false);
   if (!schema || typeof value !== 'string') return undefined;
+  if (pairInPlaceOf(schema, value)) return { title: SPACE, safe: true, space: path, part: 'value' };
   const near = nearest(value, allowedWords(schema));
   if (near) return put(near, false);
   const backwards = issue.code === 'custom' ? /^\s*(\d+)\s*-\s*(\d+)\s*$/.exec(value) : null;
@@ -108,6 +124,8 @@ function advice(value: unknown, schema: z.ZodType | undefined): string {
   if (!schema || typeof value !== 'string') return '';
   const near = nearest(value, allowedWords(schema));
   if (near) return `; did you mean "${near}"?`;
+  const pair = pairInPlaceOf(schema, value);
+  if (pair) return `; a space is missing after the colon: "${pair.key}: ${pair.value}"`;
   const expected = wording(schema);
   if (expected.startsWith('true or false') && /^(yes|no|on|off|y|n)$/i.test(value))
     return `; YAML reads ${value} as text`;

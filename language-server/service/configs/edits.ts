@@ -1,5 +1,5 @@
 /** Turns the changes that mend a problem into edits of the text; none where the text is not plain enough for it. */
-import { isCollection, isMap, isScalar, type Node } from 'yaml';
+import { isCollection, isMap, isScalar, type Scalar } from 'yaml';
 import type { ConfigFix } from '../../../protocol/config-fix.ts';
 import type { Path } from '../../../protocol/config-tree.ts';
 import type { TextEdit } from '../contract.ts';
@@ -37,16 +37,16 @@ function changeOf(fix: ConfigFix, config: ConfigText): Change | undefined {
   const root = config.reading.document?.contents;
   if ('insert' in fix) return insertion(fix.insert, root, config);
   if ('set' in fix) {
-    const entry = entryAt(root, fix.set);
-    const range = isScalar(entry?.value) ? entry.value.range : undefined;
-    if (!range || range[1] <= range[0] || anchored(entry?.value)) return undefined;
-    return { start: range[0], end: range[1], text: written(fix.value, config.json) };
+    const value = entryAt(root, fix.set)?.value;
+    return isScalar(value) ? replacement(value, written(fix.value, config.json), config.text) : undefined;
   }
+  if ('space' in fix) return spaceAfterColon(fix, config);
   if ('rename' in fix) {
-    const range = entryAt(root, fix.rename)?.key?.range;
-    if (!range) return undefined;
-    const quote = /["']/.exec(config.text[range[0]])?.[0] ?? '';
-    return { start: range[0], end: range[1], text: quote + fix.to + quote };
+    const key = entryAt(root, fix.rename)?.key;
+    if (!isScalar(key) || !key.range) return undefined;
+    const quote = /["']/.exec(config.text[key.range[0]])?.[0] ?? '';
+    const plain = /^[^"'\\\r\n]*$/.test(fix.to);
+    return replacement(key, quote && plain ? quote + fix.to + quote : written(fix.to, config.json), config.text);
   }
   const entry = entryAt(root, fix.remove);
   return entry && removal(entry, config.text);
@@ -54,20 +54,42 @@ function changeOf(fix: ConfigFix, config: ConfigText): Change | undefined {
 
 function written(value: string | number | boolean | null, json: boolean): string {
   if (typeof value !== 'string') return String(value);
-  // A range such as 11-44, a word or a path needs no quotes in YAML.
-  return !json && /^[A-Za-z0-9./][\w./:-]*$/.test(value) && !/^(true|false|null|yes|no|on|off)$/i.test(value)
+  // A range such as 11-44, a word or a path needs no quotes in YAML; what would be read as a number does.
+  return !json &&
+    /^[A-Za-z0-9./][\w./:-]*$/.test(value) &&
+    !/:$|^(?:true|false|null|yes|no|on|off|\.inf|\.nan|[\d.]+(?:e[-+]?\d+)?|0[xo]\w+)$/i.test(value)
     ? value
     : JSON.stringify(value);
 }
 
-function anchored(node: Node | undefined): boolean {
-  return Boolean(isScalar(node) && node.anchor);
+/**
+ * A value written in place of another one. A text in block style (`>-`, `|`) reaches over the line break that ends it,
+ * which stays, as does a comment behind its sign.
+ */
+function replacement(value: Scalar, by: string, text: string): Change | undefined {
+  const { range, type } = value;
+  // An anchor's value is that of other places, too; under a tag a number would stay what it was.
+  if (!range || range[1] <= range[0] || value.anchor || (value.tag && !/^["A-Za-z./]/.test(by))) return undefined;
+  const [start, end] = range;
+  if (type !== 'BLOCK_FOLDED' && type !== 'BLOCK_LITERAL') return { start, end, text: by };
+  const written = text.slice(start, end).trimEnd();
+  const comment = /^[|>][-+\d]*([ \t]+#[^\r\n]*)/.exec(written)?.[1] ?? '';
+  return { start, end: start + written.length, text: by + comment };
+}
+
+/** `rounds:2` was read as one word: as a key without a value, or as a value. */
+function spaceAfterColon({ space, part }: { space: Path; part: 'key' | 'value' }, config: ConfigText) {
+  const node = entryAt(config.reading.document?.contents, space)?.[part];
+  if (!isScalar(node) || node.type !== 'PLAIN' || !node.range) return undefined;
+  const colon = config.text.indexOf(':', node.range[0]);
+  return colon < node.range[1] && colon >= 0 ? { start: colon + 1, end: colon + 1, text: ' ' } : undefined;
 }
 
 function insertion(line: string, root: unknown, config: ConfigText): Change | undefined {
   if (!isMap(root) || !root.range) return undefined;
   const at = root.range[0];
-  if (!root.flow) return config.position(at).character === 0 ? { start: at, end: at, text: `${line}\n` } : undefined;
+  const lineEnd = /\r\n|\r|\n/.exec(config.text)?.[0] ?? '\n';
+  if (!root.flow) return config.position(at).character === 0 ? { start: at, end: at, text: line + lineEnd } : undefined;
   const pair = config.json ? line.replace(/^(\w+):/, '"$1":') : line;
   return { start: at + 1, end: at + 1, text: ` ${pair}${root.items.length > 0 ? ',' : ''}` };
 }

@@ -6,6 +6,7 @@ import { toDiagnostic } from '../../../../language-server/handlers/diagnostics.t
 import { type ConfigFinding, openConfig } from '../../../../language-server/service/configs/index.ts';
 import type { TextEdit } from '../../../../language-server/service/contract.ts';
 import { corpusFiles, corpusText, findingsIn } from './corpus.ts';
+import { FORMS, valuesOf } from './rewritten.ts';
 
 const HEAD = 'version: 1\nname: x\nharness: { adapter: tabletop-skills, suites: [tabletop_goal_swap] }\n';
 
@@ -38,6 +39,7 @@ const mark = ({ code, path }: ConfigFinding) => `${code} ${path}`;
 const HIDDEN: Record<string, string[]> = {
   'missing-key': ['yaml-syntax', 'json-syntax'],
   'unknown-suite': ['unknown-adapter'],
+  'not-in-this-version': ['wrong-value'],
 };
 
 /** Errors of a text that another one does not have. */
@@ -60,6 +62,99 @@ describe('fixes in the corpus', () => {
       expect(newErrors(mended, name, text), finding.fix.title).toEqual([]);
     }
     expect(newErrors(allMended(text, name), name, text)).toEqual([]);
+  });
+});
+
+/** What a change lost and what it brought, as values. */
+function exchanged(before: string, after: string): { lost: unknown[]; brought: unknown[] } {
+  const lost = valuesOf(before);
+  const brought = valuesOf(after).filter((value) => {
+    const at = lost.indexOf(value);
+    if (at >= 0) lost.splice(at, 1);
+    return at < 0;
+  });
+  return { lost, brought };
+}
+
+const count = (text: string, part: RegExp) => text.match(part)?.length ?? 0;
+
+/** What is wrong with a text after a fix of a finding in it. */
+function faults(text: string, name: string, finding: ConfigFinding): string[] {
+  if (!finding.fix) return [];
+  const { title, edits } = finding.fix;
+  const mended = applied(text, name, edits);
+  const told = newErrors(mended, name, text);
+  const same = (of: string) => findingsIn(of, name).filter((other) => mark(other) === mark(finding)).length;
+  if (same(mended) >= same(text)) told.push('the finding is still there');
+  const { lost, brought } = exchanged(text, mended);
+  // What is removed goes, and with what another value makes meaningless its keys go.
+  const takes = /^(?:Remove|Serve the planner here|Use the engine)/.test(title);
+  if (brought.length > 1) told.push(`brings ${JSON.stringify(brought)}`);
+  if (!takes && finding.code !== 'yaml-syntax' && lost.length > 1) told.push(`loses ${JSON.stringify(lost)}`);
+  if (!takes && count(mended, / said | of an item| # why/g) < count(text, / said | of an item| # why/g))
+    told.push('loses a comment');
+  if (text.includes('\r\n') && count(mended, /(?<!\r)\n/g) > count(text, /(?<!\r)\n/g)) told.push('mixes line ends');
+  return told.map((fault) => `${title}: ${fault}\n${mended}`);
+}
+
+describe('fixes in other forms of the same config', () => {
+  const mendable = corpusFiles.filter(
+    (name) => name.endsWith('.yaml') && findingsIn(corpusText(name), name).some((finding) => finding.fix),
+  );
+
+  it.each(FORMS)('$name', ({ rewrite }) => {
+    let tried = 0;
+    for (const name of mendable) {
+      const text = rewrite(corpusText(name));
+      if (text === undefined) continue;
+      const findings = findingsIn(text, name);
+      for (const finding of findings) expect(faults(text, name, finding), name).toEqual([]);
+      tried += findings.filter((finding) => finding.fix).length;
+      expect(newErrors(allMended(text, name), name, text), name).toEqual([]);
+    }
+    expect(tried).toBeGreaterThan(20);
+  });
+
+  it.each([
+    ['a word', 'trainer:\n  device: >-\n    gpu\n  engine: onnx\n', 'trainer:\n  device: cpu\n  engine: onnx\n'],
+    [
+      'with a comment',
+      'trainer:\n  device: >- # which\n    gpu\n\n  engine: onnx\n',
+      'trainer:\n  device: cpu # which\n\n  engine: onnx\n',
+    ],
+    [
+      'a URL at the end of the file',
+      'teacher:\n  upstream: vllm\n  model: q\n  url: |\n    http://gpu.example.org:8000/v1',
+      'teacher:\n  upstream: vllm\n  model: q\n  url: https://gpu.example.org:8000/v1',
+    ],
+    [
+      'the scheme of a URL in capitals',
+      'teacher: { upstream: vllm, url: "HTTP://gpu.example.org/v1", model: q }\n',
+      'teacher: { upstream: vllm, url: https://gpu.example.org/v1, model: q }\n',
+    ],
+    ['a missing space in braces', 'rl: {rounds:2}\n', 'rl: {rounds: 2}\n'],
+    ['a missing space before a comma', 'rl: {batch:2, rounds: 1}\n', 'rl: {batch: 2, rounds: 1}\n'],
+    ['a missing space on a line of its own', 'rl:\n  rounds:2\n', 'rl:\n  rounds: 2\n'],
+    ['a tag of text', 'trainer: { device: !!str gpu }\n', 'trainer: { device: !!str cpu }\n'],
+  ])('%s', (_what, before, after) => {
+    const name = 'c.training.yaml';
+    const fixes = findingsIn(HEAD + before, name).flatMap(({ fix }) => fix ?? []);
+    expect(fixes.map((fix) => applied(HEAD + before, name, fix.edits))).toEqual([HEAD + after]);
+  });
+
+  it('mends safely what stands in block style', () => {
+    const text = `${HEAD}serving:\n  deterministic: |-\n    yes\n  upstream: embedded\n`;
+    expect(allMended(text, 'c.training.yaml')).toBe(`${HEAD}serving:\n  deterministic: true\n  upstream: embedded\n`);
+  });
+
+  it('ends the line it adds as the others end', () => {
+    const text = HEAD.replace('version: 1\n', '').replaceAll('\n', '\r\n');
+    expect(allMended(text, 'c.training.yaml')).toBe(`version: 1\r\n${text}`);
+  });
+
+  it('puts no space into a key in quotes, nor a number under a tag', () => {
+    for (const text of ['rl: {"rounds:2"}\n', 'rl: { rounds: !!str 2 }\n'])
+      expect(findingsIn(HEAD + text, 'c.training.yaml').map(({ fix }) => fix)).toEqual([undefined]);
   });
 });
 
