@@ -53,6 +53,7 @@ export class Extension {
         const training = folders.all.some(({ runs }) => runs.active !== undefined);
         void commands.executeCommand('setContext', CONTEXTS.training, training);
       }),
+      workspace.onDidGrantWorkspaceTrust(() => tree.refresh()),
       workspace.onDidChangeConfiguration((change) => {
         if (change.affectsConfiguration(SECTION) && affectsLanguageServer(change)) void language.restart();
       }),

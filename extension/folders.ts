@@ -90,9 +90,16 @@ export class Folders implements Disposable {
     const known = this.known.get(key);
     if (known) return known;
     const log = (text: string) => this.log.info(`${place.name}: ${text}`);
+    const script = programPath(this.extension, 'daemon');
     const client = new DaemonClient({
       workspace: place.uri.fsPath,
-      program: { script: programPath(this.extension, 'daemon'), command: runtime() },
+      program: {
+        script,
+        // The setting may change before the next start.
+        get command() {
+          return runtime();
+        },
+      },
       version: this.version,
       log,
     });

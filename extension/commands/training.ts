@@ -6,7 +6,7 @@ import { DaemonError } from '../daemon/rpc.ts';
 import type { Folder } from '../folders.ts';
 import { VIEWS } from '../ids.ts';
 import { mayExecute } from '../trust.ts';
-import { chooseConfig, chooseRun } from './choosing.ts';
+import { chooseConfig, chooseRun, runOf } from './choosing.ts';
 import { findingsCollection, showFindings } from './findings.ts';
 import type { Surroundings } from './table.ts';
 
@@ -67,11 +67,13 @@ export async function stopTraining({ folders }: Surroundings, argument?: unknown
 /** Goes on with a run that was stopped, failed or was cut short. */
 export async function resumeTraining({ folders }: Surroundings, argument?: unknown): Promise<void> {
   if (!mayExecute()) return;
-  await Promise.all(folders.all.map(({ client, runs }) => client.start().then(() => runs.reload())));
+  const wanted = runOf(argument) ? [] : folders.all;
+  await Promise.all(wanted.map(({ client, runs }) => client.start().then(() => runs.reload())));
   const resumable = ['stopped', 'failed', 'interrupted'];
   const chosen = await chooseRun(argument, folders, ({ state }) => resumable.includes(state), l10n.t('Resume Run'));
   if (!chosen) return;
   const { folder, run } = chosen;
+  await folder.client.start();
   const resumed = await folder.client.request('runs.resume', { run }).catch((error) => refused(error, folder));
   if (resumed) await commands.executeCommand(`${VIEWS.runs}.focus`);
 }

@@ -1,6 +1,7 @@
 /** Tells the user how runs and daemons ended, with what can be done next. */
 import { commands, type Disposable, l10n, type LogOutputChannel, window } from 'vscode';
 import type { NotificationParams } from '../../protocol/daemon.ts';
+import type { DaemonState } from '../daemon/client.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
 import { showText } from '../texts.ts';
@@ -8,16 +9,20 @@ import { showText } from '../texts.ts';
 /** Characters. */
 const LONGEST_MESSAGE = 240;
 
-/** Watches all folders. */
+/** Watches all folders. A daemon that could not be started is told by the command that wanted it. */
 export function tellEndings(folders: Folders, log: LogOutputChannel): Disposable {
+  const before = new WeakMap<Folder, DaemonState>();
   return folders.onNews(({ folder, news }) => {
-    const told =
-      news.kind === 'ended'
-        ? runEnded(folder, news.ended)
-        : news.kind === 'status' && folder.client.status.state === 'failed'
-          ? daemonFailed(folder)
-          : undefined;
-    told?.catch((error: Error) => log.error(error.stack ?? error.message));
+    let telling: Promise<void> | undefined;
+    if (news.kind === 'ended') telling = runEnded(folder, news.ended);
+    if (news.kind === 'status') {
+      const { state } = folder.client.status;
+      const last = before.get(folder);
+      before.set(folder, state);
+      if (state === 'failed' && last !== 'starting') telling = daemonFailed(folder);
+      if (state === 'incompatible' && last !== state) telling = daemonIncompatible(folder);
+    }
+    telling?.catch((error: Error) => log.error(error.stack ?? error.message));
   });
 }
 
@@ -43,6 +48,13 @@ async function daemonFailed({ client, place }: Folder) {
   const chosen = await window.showErrorMessage(words, restart, logs);
   if (chosen === restart) await client.start();
   else if (chosen === logs) await commands.executeCommand(COMMANDS.showDaemonLog);
+}
+
+async function daemonIncompatible({ place, client }: Folder) {
+  const restart = l10n.t('Restart Daemon');
+  const words = l10n.t('{0}: a daemon of version {1} serves this folder', place.name, client.status.version ?? '?');
+  if ((await window.showWarningMessage(words, restart)) === restart)
+    await commands.executeCommand(COMMANDS.restartDaemon);
 }
 
 /** A notification is no place for a stack; the log has it whole. */

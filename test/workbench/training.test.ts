@@ -99,11 +99,12 @@ describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
     process.kill(pid as number, 'SIGKILL');
     const told = window.notification('ended unexpectedly');
     await told.waitFor();
+    await window.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'interrupted' }).waitFor();
     const before = finished(run);
     await window.screenshot('daemon-killed');
 
     await told.getByRole('button', { name: 'Restart Daemon' }).click();
-    await window.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'interrupted' }).waitFor();
+    await window.statusItem('AgenticRoboRL').locator('.codicon-check').waitFor();
     await window.palette('AgenticRoboRL: Resume Run');
     await window.notification('has finished').waitFor({ timeout: FINISH_MS });
     const after = finished(run);
