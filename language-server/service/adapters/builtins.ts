@@ -1,9 +1,10 @@
 /** What the language's own functions and Node's modules give, as far as the rules need to know it. */
 import ts from 'typescript6';
 import { isGuarded } from './conditions.ts';
-import { sourceOfWord } from './contract-values.ts';
+import { sourceOfLabel, sourceOfWord } from './contract-values.ts';
 import type { Evaluator } from './evaluate.ts';
 import { toNumber } from './operators.ts';
+import { asFileName, groupsOf, isNumber, unslashed } from './patterns.ts';
 import { strip } from './scopes.ts';
 import {
   either,
@@ -12,7 +13,9 @@ import {
   isNonZero,
   KIND,
   leastOf,
+  literalsOf,
   of,
+  type Property,
   shuffled,
   UNKNOWN,
   type Value,
@@ -77,8 +80,9 @@ export function callMember(
   }
   if (base.pattern !== undefined) {
     const subject = first();
+    if (subject.from & FROM.listed) evaluator.hints.push(asFileName(base.pattern));
     if (name === 'test') return of(KIND.boolean, evidence(subject, base.pattern) & ~FROM.key);
-    if (name === 'exec') return matched(subject, base.pattern);
+    if (name === 'exec') return matched(subject, base.pattern, node);
     return undefined;
   }
   if (PREDICATES.has(name)) {
@@ -89,8 +93,18 @@ export function callMember(
   }
   if (name === 'match' || name === 'matchAll') {
     const pattern = first().pattern ?? '';
-    if (base.from & FROM.listed) evaluator.hints.push(pattern);
-    return matched(base, pattern);
+    if (base.from & FROM.listed) evaluator.hints.push(asFileName(pattern));
+    if (name === 'matchAll') {
+      const match = matched(base, pattern, node);
+      return of(KIND.array, match.from, { element: { ...match, kinds: KIND.array } });
+    }
+    // With the flag g there are no groups, but all that was found.
+    if (unslashed(pattern).flags.includes('g')) {
+      const from = evidence(base, pattern);
+      const found = isNumber(unslashed(pattern).body) ? 'number' : undefined;
+      return of(KIND.array | KIND.null, from, { element: of(KIND.string, from, { pattern: found }) });
+    }
+    return matched(base, pattern, node);
   }
   if (name === 'split') return of(KIND.array, base.from, { element: of(KIND.string, base.from), file: base.file });
   if (name === 'join') {
@@ -118,15 +132,33 @@ export function callMember(
 }
 
 /** A regular expression's match: its groups are texts of the subject; those of digits are numbers' texts. */
-function matched(subject: Value, pattern: string): Value {
+function matched(subject: Value, pattern: string, node: ts.CallExpression): Value {
   const from = evidence(subject, pattern);
-  const digits = /\\d|\[0-9\]/.test(pattern) && !/\(\.[*+]|\(\\S[*+]/.test(pattern);
+  const written = groupsOf(pattern);
   // Letters, digits and the like name no other folder.
-  const groups = [...pattern.matchAll(/\((?!\?[:=!<])([^()]*)\)/g)].map(([, inner]) => inner.replace(/\\[.-]/g, ''));
-  const harmless = groups.length > 0 && !groups.some((inner) => /[./]|\\[SDW]|\[\^/.test(inner));
+  const texts = [...pattern.matchAll(/\((?!\?[:=!])(?!\?<[=!])(?:\?<\w+>)?([^()]*)\)/g)].map(([, inner]) => inner);
+  const plain = texts.map((inner) => inner.replace(/\\[.-]/g, ''));
+  const harmless = plain.length > 0 && !plain.some((inner) => /[./]|\\[SDW]|\[\^/.test(inner));
   const inside = harmless ? from | FROM.checkedPath : from;
-  const group = of(KIND.string, inside, { pattern: digits ? 'number' : undefined });
-  return of(KIND.array | KIND.null, from, { element: group });
+  const numbers = written.length > 0 && written.every((each) => each.isNumber);
+  const groups = written.map(({ isNumber, optional, label }, i): Value => {
+    const own = subject.from & (FROM.record | FROM.listed) ? inside | sourceOfLabel(label) : inside;
+    const group = of(KIND.string, own, { pattern: isNumber ? 'number' : undefined });
+    if (!optional) return group;
+    const doubt = { what: 'undefined' as const, node, why: `group ${i + 1} of the pattern may be left out` };
+    return { ...group, kinds: KIND.string | KIND.undefined, doubt };
+  });
+  const named = new Map<string, Property>();
+  for (const [i, { name }] of written.entries())
+    if (name !== undefined) named.set(name, { node, name: node, value: () => groups[i] });
+  const properties = new Map<string, Property>();
+  const ofNames = of(KIND.object, inside, { object: { node, properties: named, open: false } });
+  if (named.size > 0) properties.set('groups', { node, name: node, value: () => ofNames });
+  return of(KIND.array | KIND.null, from, {
+    element: of(KIND.string, inside, { pattern: numbers ? 'number' : undefined }),
+    groups: written.length > 0 ? [of(KIND.string, from), ...groups] : undefined,
+    object: named.size > 0 ? { node, properties, open: true } : undefined,
+  });
 }
 
 /** Where the result of a search comes from: the text's own sources, and what the word it looks for is evidence of. */
@@ -193,7 +225,7 @@ function callList(
         const start = node.arguments[1] && evaluator.value(node.arguments[1], frame);
         const folded = applied(start ?? element(), element(), of(KIND.number));
         if (!start) return folded;
-        return withFrom({ ...either(start, folded), literal: undefined }, base.from);
+        return withFrom({ ...either(start, folded), literal: undefined, literals: undefined }, base.from);
       }
       case 'forEach':
         applied(element(), of(KIND.number));
@@ -257,7 +289,9 @@ export function callBuiltin(
       return of(
         KIND.string,
         first.kinds === KIND.number ? from & ~FROM.record : from,
-        first.literal === undefined ? { file: first.file } : { literal: String(first.literal) },
+        first.literal === undefined
+          ? { file: first.file, literals: literalsOf(first)?.map(String) }
+          : { literal: String(first.literal) },
       );
     case 'Boolean':
       return of(KIND.boolean, from & ~FROM.key);

@@ -1,5 +1,6 @@
 /** Conditions under which a place in the code is reached, and what counts as a check of a variable before its use. */
 import ts from 'typescript6';
+import { neverReturns } from './endings.ts';
 import { isFunction, strip } from './scopes.ts';
 
 /** A condition on the way to a place: the expression and whether it held. */
@@ -8,31 +9,36 @@ export interface Condition {
   holds: boolean;
 }
 
-/** Whether control can go on behind a statement. */
-export function completes(statement: ts.Statement): boolean {
+/**
+ * Whether control can go on behind a statement.
+ * @param all whether a switch without a default has a case for all there can be.
+ */
+export function completes(statement: ts.Statement, all: (node: ts.SwitchStatement) => boolean = () => false): boolean {
+  const goesOn = (each: ts.Statement) => completes(each, all);
   if (ts.isReturnStatement(statement) || ts.isThrowStatement(statement)) return false;
   if (ts.isContinueStatement(statement) || ts.isBreakStatement(statement)) return false;
-  if (ts.isBlock(statement)) return statement.statements.every(completes);
+  if (ts.isBlock(statement)) return statement.statements.every(goesOn);
   if (ts.isIfStatement(statement))
-    return (
-      statement.elseStatement === undefined || completes(statement.thenStatement) || completes(statement.elseStatement)
-    );
+    return statement.elseStatement === undefined || goesOn(statement.thenStatement) || goesOn(statement.elseStatement);
   if (ts.isTryStatement(statement)) {
-    if (statement.finallyBlock && !completes(statement.finallyBlock)) return false;
-    return completes(statement.tryBlock) || (statement.catchClause ? completes(statement.catchClause.block) : false);
+    if (statement.finallyBlock && !goesOn(statement.finallyBlock)) return false;
+    return goesOn(statement.tryBlock) || (statement.catchClause ? goesOn(statement.catchClause.block) : false);
   }
   if (ts.isSwitchStatement(statement)) {
     const { clauses } = statement.caseBlock;
-    if (!clauses.some(ts.isDefaultClause)) return true;
     if (containsBreak(statement.caseBlock)) return true;
+    if (!clauses.some(ts.isDefaultClause) && !all(statement)) return true;
     const last = clauses.at(-1);
-    return last === undefined || last.statements.every(completes);
+    return last === undefined || last.statements.every(goesOn);
   }
   if (ts.isWhileStatement(statement) || ts.isDoStatement(statement))
     return statement.expression.kind !== ts.SyntaxKind.TrueKeyword || containsBreak(statement.statement);
   if (ts.isForStatement(statement)) return statement.condition !== undefined || containsBreak(statement.statement);
-  if (ts.isLabeledStatement(statement)) return completes(statement.statement);
-  if (ts.isExpressionStatement(statement)) return !/^process\.exit\(/.test(statement.expression.getText());
+  if (ts.isLabeledStatement(statement)) return goesOn(statement.statement);
+  if (ts.isExpressionStatement(statement)) {
+    const expression = strip(statement.expression);
+    return !ts.isCallExpression(expression) || !neverReturns(expression);
+  }
   return true;
 }
 

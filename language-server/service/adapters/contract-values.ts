@@ -135,3 +135,8 @@ export function sourceOfWord(word: string): number {
     return FROM.planner;
   return 0;
 }
+
+/** What a pattern's text before a group shows of what the group holds. */
+export function sourceOfLabel(label: string): number {
+  return /sandbox_?(rc|exit_?code)[\W_]*$/i.test(label) ? FROM.plannerError : 0;
+}

@@ -7,14 +7,15 @@ import { OutOfBudget } from './budget.ts';
 import { callBuiltin, callMember, memberOf } from './builtins.ts';
 import { completes, isGuarded, returnsOf } from './conditions.ts';
 import { partOfRecord } from './contract-values.ts';
+import { exhaustive } from './endings.ts';
 import { arrayLiteral, created, objectLiteral, templateText } from './literals.ts';
 import { declared, reason } from './names.ts';
 import { binary, prefix } from './operators.ts';
 import { enclosingFunction, type Scopes, strip } from './scopes.ts';
 import type { Syntax } from './syntax.ts';
-import { either, FROM, type Frame, KIND, of, UNKNOWN, type Value, withFrom } from './values.ts';
+import { either, FROM, type Frame, KIND, literalsOf, of, UNKNOWN, type Value, withFrom } from './values.ts';
 import { countedName, shortened } from './wording.ts';
-import { kindsOfType, partOfType } from './written-types.ts';
+import { kindsOfType, literalsOfPart, literalsOfType, partOfType } from './written-types.ts';
 
 /** Calls within calls that are followed. */
 const DEEPEST_CALL = 6;
@@ -149,6 +150,7 @@ export class Evaluator {
     return {
       ...value,
       kinds: kinds & KIND.any ? value.kinds : kinds | (value.missing ? value.kinds & KIND.undefined : 0),
+      literals: value.literals ?? literalsOfType(type, this.scopes),
       written: type,
     };
   }
@@ -156,8 +158,9 @@ export class Evaluator {
   #asserted(node: ts.AsExpression | ts.TypeAssertion, frame: Frame): Value {
     const value = this.value(node.expression, frame);
     if (ts.isTypeReferenceNode(node.type) && node.type.typeName.getText() === 'const') return value;
-    if ((value.kinds & KIND.any) === 0) return value;
-    return this.typed(value, node.type);
+    if (value.kinds & KIND.any) return this.typed(value, node.type);
+    const literals = value.literal === undefined ? literalsOfType(node.type, this.scopes) : undefined;
+    return literals ? { ...value, literals } : value;
   }
 
   #property(node: ts.PropertyAccessExpression, frame: Frame): Value {
@@ -210,7 +213,8 @@ export class Evaluator {
     // `TrialSummary.success` of CaP-X says that the sandbox ended well, not that the task was done.
     const sandbox = /TrialSummary/.test(base.written?.getText() ?? '') && name === 'success' ? FROM.plannerError : 0;
     const kinds = written ? kindsOfType(written.type, this.scopes) : KIND.any;
-    const value: Value = { kinds, from: from | sandbox, written: written?.type, file: base.file };
+    const literals = base.written && literalsOfPart(base.written, name, this.scopes);
+    const value: Value = { kinds, from: from | sandbox, written: written?.type, file: base.file, literals };
     if (from & FROM.record) value.name = base.name === undefined ? name : `${base.name}.${name}`;
     if (written?.optional) {
       value.kinds |= KIND.undefined;
@@ -232,9 +236,15 @@ export class Evaluator {
     const base = this.value(node.expression, frame);
     const index = this.value(node.argumentExpression, frame);
     if (typeof index.literal === 'string') return this.#chained(this.part(base, index.literal), node, base);
+    if (typeof index.literal === 'number' && base.groups) return this.#group(base.groups, index.literal, node);
     if (typeof index.literal === 'number' && base.elements) return base.elements[index.literal] ?? of(KIND.undefined);
     if (base.object && !base.object.open && base.object.properties.size > 0) {
-      const all = [...base.object.properties.values()].map((property) => property.value());
+      const { properties } = base.object;
+      const keys = literalsOf(index);
+      // `W[won ? 'won' : 'lost']`: the object holds all it can be asked for.
+      if (keys?.every((key) => properties.has(String(key))))
+        return withFrom(keys.map((key) => this.part(base, String(key))).reduce(either), index.from);
+      const all = [...properties.values()].map((property) => property.value());
       const doubt = {
         what: 'undefined' as const,
         node,
@@ -247,6 +257,20 @@ export class Evaluator {
     }
     const value = withFrom(this.elementOf(base), index.from);
     return this.#chained(this.#last(value, node, base), node, base);
+  }
+
+  /** A match's group, which may have been looked at before by its number. */
+  #group(groups: readonly Value[], index: number, node: ts.ElementAccessExpression): Value {
+    const group = groups[index];
+    if (!group) return of(KIND.undefined);
+    const place = node.expression.getText();
+    const same = (each: ts.Node): boolean =>
+      (ts.isElementAccessExpression(each) &&
+        each.expression.getText() === place &&
+        Number(each.argumentExpression.getText()) === index) ||
+      (ts.forEachChild(each, (child) => same(child) || undefined) ?? false);
+    if (!group.doubt || !isGuarded(node, countedName(strip(node.expression)), false, same)) return group;
+    return { ...group, kinds: KIND.string, doubt: undefined };
   }
 
   /** `xs[xs.length - 1]` of a list that may be empty, or one of the listed files. */
@@ -309,7 +333,9 @@ export class Evaluator {
     const isAsync = definition.modifiers?.some((each) => each.kind === ts.SyntaxKind.AsyncKeyword) ?? false;
     if ('asteriskToken' in definition && definition.asteriskToken) return UNKNOWN;
     const { body } = definition;
-    if (!body || this.syntax.broken(definition)) return isAsync ? of(KIND.promise) : UNKNOWN;
+    const type = definition.type;
+    if (!body || this.syntax.broken(definition))
+      return isAsync ? of(KIND.promise) : type ? this.typed(UNKNOWN, type) : UNKNOWN;
     this.#depth++;
     let value: Value;
     try {
@@ -317,6 +343,7 @@ export class Evaluator {
     } finally {
       this.#depth--;
     }
+    if (type && !isAsync && value.kinds & KIND.any) value = this.typed(value, type);
     if (isAsync && (value.kinds & KIND.promise) === 0) value = of(KIND.promise, value.from, { awaited: value });
     return value;
   }
@@ -353,7 +380,7 @@ export class Evaluator {
       return withFrom(value, reason(this, each, frame.scope, frame));
     });
     const value = values.length > 0 ? values.reduce(either) : of(KIND.undefined);
-    if (values.length === 0 || !completes(body)) return value;
+    if (values.length === 0 || !completes(body, exhaustive(this, frame))) return value;
     const doubt = at && { what: 'undefined' as const, node: at, why: 'the function returns nothing on a path' };
     return { ...either(value, of(KIND.undefined)), doubt: value.doubt ?? doubt };
   }

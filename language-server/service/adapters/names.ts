@@ -5,7 +5,7 @@ import type { Evaluator } from './evaluate.ts';
 import { type Declaration, enclosingFunction, strip, type Write } from './scopes.ts';
 import { either, FROM, type Frame, KIND, leastOf, of, shuffled, UNKNOWN, type Value, withFrom } from './values.ts';
 import { countedName } from './wording.ts';
-import { kindsOfType } from './written-types.ts';
+import { kindsOfType, literalsOfType } from './written-types.ts';
 
 const PLANNERS = FROM.planner | FROM.plannerError;
 
@@ -24,7 +24,8 @@ export function declared(evaluator: Evaluator, declaration: Declaration, frame: 
     });
   if (ts.isParameter(declaration)) {
     const kinds = declaration.type ? kindsOfType(declaration.type, evaluator.scopes) : KIND.any;
-    return of(kinds, 0, { written: declaration.type });
+    const literals = declaration.type && literalsOfType(declaration.type, evaluator.scopes);
+    return of(kinds, 0, { written: declaration.type, literals });
   }
   if (ts.isImportSpecifier(declaration)) {
     const module = moduleOf(declaration.parent.parent.parent);
@@ -74,6 +75,7 @@ function withWrites(evaluator: Evaluator, first: Value, declaration: Declaration
         ? {
             ...withFrom(value, from),
             literal: undefined,
+            literals: undefined,
             nonZero: undefined,
             least: raised(evaluator, value, write, frame),
           }
@@ -189,7 +191,7 @@ function bound(evaluator: Evaluator, element: ts.BindingElement, frame: Frame): 
   if (element.dotDotDotToken) value = remaining(whole, pattern);
   else if (ts.isArrayBindingPattern(pattern)) {
     const index = pattern.elements.indexOf(element);
-    value = whole.elements?.[index] ?? evaluator.elementOf(whole);
+    value = whole.groups?.[index] ?? whole.elements?.[index] ?? evaluator.elementOf(whole);
     const looked =
       ts.isVariableDeclaration(owner) &&
       owner.initializer &&

@@ -26,7 +26,9 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
         object: undefined,
       });
       const only =
-        left.kinds === KIND.boolean ? { ...right, kinds: right.kinds | KIND.boolean, literal: undefined } : joined;
+        left.kinds === KIND.boolean
+          ? { ...right, kinds: right.kinds | KIND.boolean, literal: undefined, literals: undefined }
+          : joined;
       // What is left of it where it was asked for alone is its being there.
       const kept = from & ~(left.from & ~right.from & FROM.key);
       const doubt = right.kinds === KIND.number && left.kinds !== KIND.number ? unmet(node, left) : only.doubt;

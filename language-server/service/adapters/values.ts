@@ -86,6 +86,8 @@ export interface Value {
   kinds: number;
   from: number;
   literal?: string | number | boolean;
+  /** All constants it may be, where they are known. */
+  literals?: readonly (string | number | boolean)[];
   /** A number that is surely not below this. */
   least?: number;
   /** A number that is surely not 0. */
@@ -116,6 +118,10 @@ export interface Value {
   file?: string;
   /** A regular expression's text. */
   pattern?: string;
+  /** Groups of a regular expression's match, the whole first. */
+  groups?: readonly Value[];
+  /** Values of a map that was made of entries, and its keys where all are constant. */
+  mapped?: { value: Value; keys?: readonly unknown[] };
   /** The expression it is, where that is an object or array of the file. */
   node?: ts.Node;
 }
@@ -139,6 +145,7 @@ export function either(a: Value, b: Value): Value {
   if (a === b) return a;
   const joined: Value = { kinds: a.kinds | b.kinds, from: a.from | b.from };
   if (a.literal !== undefined && a.literal === b.literal) joined.literal = a.literal;
+  else joined.literals = literalsOf(a, b);
   const [one, other] = [leastOf(a), leastOf(b)];
   if (one !== undefined && other !== undefined) joined.least = Math.min(one, other);
   if (isNonZero(a) && isNonZero(b)) joined.nonZero = true;
@@ -173,8 +180,21 @@ function merged(a: ObjectShape, b: ObjectShape): ObjectShape {
   return { node: a.node, properties, open: a.open || b.open };
 }
 
-function pick({ object, elements, fn, call, external, awaited }: Value): Partial<Value> {
-  return { object, elements, fn, call, external, awaited };
+function pick({ object, elements, fn, call, external, awaited, groups }: Value): Partial<Value> {
+  return { object, elements, fn, call, external, awaited, groups };
+}
+
+const MOST_LITERALS = 30;
+
+/** Constants that values may be; undefined where one of them may be anything. */
+export function literalsOf(...values: readonly Value[]): Value['literals'] {
+  const all = new Set<string | number | boolean>();
+  for (const { literal, literals, kinds } of values) {
+    const own = literal !== undefined ? [literal] : (literals ?? (kinds === KIND.boolean ? [true, false] : undefined));
+    if (!own) return undefined;
+    for (const each of own) all.add(each);
+  }
+  return all.size <= MOST_LITERALS ? [...all] : undefined;
 }
 
 export function withFrom(value: Value, from: number): Value {
@@ -196,7 +216,14 @@ export function isNonZero(value: Value): boolean {
 /** A list whose elements are not known one by one any more: something was put in, taken out or moved. */
 export function shuffled(value: Value, count: number | undefined, more: readonly Value[] = []): Value {
   const all = [...(value.elements ?? []), ...(value.element ? [value.element] : []), ...more];
-  return { ...value, elements: undefined, element: all.length > 0 ? all.reduce(either) : undefined, count };
+  return {
+    ...value,
+    elements: undefined,
+    groups: undefined,
+    mapped: undefined,
+    element: all.length > 0 ? all.reduce(either) : undefined,
+    count,
+  };
 }
 
 /** Whether it is known to be of none of the kinds. */

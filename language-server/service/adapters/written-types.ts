@@ -1,6 +1,6 @@
 /** Types as written in the file: enough of them to know the kind of a part of a parsed record. No type checker. */
 import ts from 'typescript6';
-import type { Scopes } from './scopes.ts';
+import { type Scopes, strip } from './scopes.ts';
 import { KIND } from './values.ts';
 
 const KEYWORDS = new Map<ts.SyntaxKind, number>([
@@ -83,4 +83,59 @@ function memberType(members: ts.NodeArray<ts.TypeElement>, name: string): Part |
     if (ts.isPropertySignature(member) && member.type && 'text' in member.name && member.name.text === name)
       return { type: member.type, optional: member.questionToken !== undefined };
   return undefined;
+}
+
+/** All constants a type allows: `'won' | 'lost'`, `boolean`, `keyof typeof REWARDS`; undefined where there are others. */
+export function literalsOfType(type: ts.TypeNode, scopes: Scopes, depth = 0): Literals {
+  if (depth > 20) return undefined;
+  if (type.kind === ts.SyntaxKind.BooleanKeyword) return [true, false];
+  if (ts.isParenthesizedTypeNode(type)) return literalsOfType(type.type, scopes, depth + 1);
+  if (ts.isUnionTypeNode(type)) return joined(type.types.map((each) => literalsOfType(each, scopes, depth + 1)));
+  if (ts.isLiteralTypeNode(type)) {
+    if (ts.isStringLiteralLike(type.literal)) return [type.literal.text];
+    if (ts.isNumericLiteral(type.literal)) return [Number(type.literal.text)];
+    if (type.literal.kind === ts.SyntaxKind.TrueKeyword) return [true];
+    if (type.literal.kind === ts.SyntaxKind.FalseKeyword) return [false];
+  }
+  if (ts.isTypeReferenceNode(type)) {
+    const declared = scopes.types.get(type.typeName.getText());
+    if (declared && ts.isTypeAliasDeclaration(declared)) return literalsOfType(declared.type, scopes, depth + 1);
+  }
+  if (ts.isTypeOperatorNode(type) && type.operator === ts.SyntaxKind.KeyOfKeyword) return keysOf(type.type, scopes);
+  return undefined;
+}
+
+type Literals = readonly (string | number | boolean)[] | undefined;
+
+function joined(all: readonly Literals[]): Literals {
+  const known = all.filter((each) => each !== undefined);
+  return known.length === all.length ? known.flat() : undefined;
+}
+
+/** Names of the properties of `typeof X`, a constant object of the file. */
+function keysOf(type: ts.TypeNode, scopes: Scopes): Literals {
+  if (!ts.isTypeQueryNode(type) || !ts.isIdentifier(type.exprName)) return undefined;
+  const declared = scopes.resolve(type.exprName);
+  const made = declared && ts.isVariableDeclaration(declared) && declared.initializer && strip(declared.initializer);
+  if (!made || !ts.isObjectLiteralExpression(made)) return undefined;
+  const names = made.properties.map(({ name }) =>
+    name && (ts.isIdentifier(name) || ts.isStringLiteralLike(name)) ? [name.text] : undefined,
+  );
+  return joined(names);
+}
+
+/** Constants that a part of an object type may be, over all types of a union: what tells them apart. */
+export function literalsOfPart(type: ts.TypeNode, name: string, scopes: Scopes, depth = 0): Literals {
+  if (depth > 20) return undefined;
+  if (ts.isParenthesizedTypeNode(type)) return literalsOfPart(type.type, name, scopes, depth + 1);
+  if (ts.isTypeReferenceNode(type)) {
+    const declared = scopes.types.get(type.typeName.getText());
+    if (declared && ts.isTypeAliasDeclaration(declared)) return literalsOfPart(declared.type, name, scopes, depth + 1);
+  }
+  if (ts.isUnionTypeNode(type)) {
+    const solid = type.types.filter((each) => (kindsOfType(each, scopes) & ~(KIND.undefined | KIND.null)) !== 0);
+    return joined(solid.map((each) => literalsOfPart(each, name, scopes, depth + 1)));
+  }
+  const part = partOfType(type, name, scopes);
+  return part && !part.optional ? literalsOfType(part.type, scopes) : undefined;
 }

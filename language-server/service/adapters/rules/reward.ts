@@ -3,6 +3,7 @@ import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
 import { type Case, casesOf, type Reason } from '../cases.ts';
 import { completes } from '../conditions.ts';
+import { exhaustive } from '../endings.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { enclosingFunction, isFunction, strip } from '../scopes.ts';
 import { FROM, isSurely, KIND, placeOf } from '../values.ts';
@@ -63,13 +64,14 @@ export function rewardIsNumber({ outcome, evaluator, report, syntax }: Analysis)
     const expression = property.expression && strip(property.expression);
     if (!expression || !ts.isIdentifier(expression)) continue;
     const declaration = evaluator.scopes.resolve(expression);
-    if (declaration && ts.isVariableDeclaration(declaration) && neverSurelySet(declaration, expression))
+    const all = exhaustive(evaluator, each.frame);
+    if (declaration && ts.isVariableDeclaration(declaration) && neverSurelySet(declaration, expression, all))
       report('reward-not-a-number', place, `the reward is undefined on a path that does not set ${expression.text}`);
   }
 }
 
 /** A variable declared without a value that a use of it can find unset. */
-function neverSurelySet(declaration: ts.VariableDeclaration, use: ts.Identifier): boolean {
+function neverSurelySet(declaration: ts.VariableDeclaration, use: ts.Identifier, all: All): boolean {
   if (declaration.initializer || !ts.isIdentifier(declaration.name)) return false;
   const list = declaration.parent;
   const statement = list.parent;
@@ -81,27 +83,33 @@ function neverSurelySet(declaration: ts.VariableDeclaration, use: ts.Identifier)
   // A use within a branch may follow an assignment in that branch.
   const around = statements.find((each) => each.pos <= use.pos && use.end <= each.end);
   if (around && !ts.isReturnStatement(around)) return false;
-  return !after.some((each) => sets(each, name));
+  return !after.some((each) => sets(each, name, all));
 }
 
+/** Whether a switch leaves nothing out. */
+type All = (node: ts.SwitchStatement) => boolean;
+
 /** Whether a statement sets a variable on every path that goes on behind it. */
-function sets(statement: ts.Statement, name: string): boolean {
-  if (!completes(statement)) return true;
+function sets(statement: ts.Statement, name: string, all: All): boolean {
+  if (!completes(statement, all)) return true;
   if (ts.isExpressionStatement(statement)) return assigns(statement.expression, name);
-  if (ts.isBlock(statement)) return statement.statements.some((each) => sets(each, name));
+  if (ts.isBlock(statement)) return statement.statements.some((each) => sets(each, name, all));
   if (ts.isIfStatement(statement)) {
     const { thenStatement, elseStatement } = statement;
-    return sets(thenStatement, name) && elseStatement !== undefined && sets(elseStatement, name);
+    return sets(thenStatement, name, all) && elseStatement !== undefined && sets(elseStatement, name, all);
   }
   if (ts.isTryStatement(statement)) {
-    if (statement.finallyBlock && sets(statement.finallyBlock, name)) return true;
-    return sets(statement.tryBlock, name) && (!statement.catchClause || sets(statement.catchClause.block, name));
+    if (statement.finallyBlock && sets(statement.finallyBlock, name, all)) return true;
+    return (
+      sets(statement.tryBlock, name, all) && (!statement.catchClause || sets(statement.catchClause.block, name, all))
+    );
   }
   if (ts.isSwitchStatement(statement)) {
     const { clauses } = statement.caseBlock;
     const filled = clauses.filter((clause, i) => clause.statements.length > 0 || i === clauses.length - 1);
     return (
-      clauses.some(ts.isDefaultClause) && filled.every((clause) => clause.statements.some((each) => sets(each, name)))
+      (clauses.some(ts.isDefaultClause) || all(statement)) &&
+      filled.every((clause) => clause.statements.some((each) => sets(each, name, all)))
     );
   }
   // How often a loop runs is not followed; nothing is said about what it sets.

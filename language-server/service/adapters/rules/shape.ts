@@ -4,6 +4,7 @@ import { nearest } from '../../../../protocol/nearest.ts';
 import type { Fix } from '../../contract.ts';
 import type { Analysis, Part } from '../analysis.ts';
 import { completes, returnsOf } from '../conditions.ts';
+import { exhaustive } from '../endings.ts';
 
 import { exportsDefault } from '../locate.ts';
 import { enclosingFunction } from '../scopes.ts';
@@ -31,7 +32,7 @@ export function adapterShape(analysis: Analysis): void {
 
 /** Whether every outcome has the five fields, and no other than the contract's. */
 export function outcomeShape(analysis: Analysis): void {
-  const { outcome, report, syntax } = analysis;
+  const { outcome, report, syntax, evaluator } = analysis;
   if (!outcome) return;
   for (const { value } of outcome.cases) {
     if (!value.object) {
@@ -51,7 +52,7 @@ export function outcomeShape(analysis: Analysis): void {
   for (const each of returnsOf(body))
     if (!each.expression)
       report('adapter-no-outcome', each, 'outcome returns nothing here; every path gives the five fields or throws');
-  if (completes(body)) {
+  if (completes(body, exhaustive(evaluator, outcome.frame))) {
     const name = outcome.fn.node.name ?? outcome.fn.node;
     report(
       'adapter-no-outcome',
