@@ -252,6 +252,11 @@ function checkWhatRuns(config: TrainingConfig, add: Add): void {
     add('error', 'missing-url', 'teacher.upstream', `teacher.url is required with upstream "${teacher.upstream}"`, {
       rests: ['teacher.url'],
     });
+  else if (teacher.upstream === 'scripted' && teacher.url !== null)
+    add('error', 'unused-url', 'teacher.url', 'the scripted teacher has no url; remove it, or name its "upstream"', {
+      rests: ['teacher.upstream'],
+      fix: { title: 'Remove the url', safe: false, remove: ['teacher', 'url'] },
+    });
   else if (teacher.upstream !== 'scripted' && !teacher.model?.trim())
     add('error', 'missing-model', 'teacher.upstream', `teacher.model is required with upstream "${teacher.upstream}"`, {
       rests: ['teacher.model'],

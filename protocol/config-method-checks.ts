@@ -18,7 +18,8 @@ function offPlain(sampling: TrainingConfig['rl']['sampling']): SamplingKey[] {
 
 /** Keys that make log b something else than the log-probability of the policy (eq. 6), and the clipping of eq. 7. */
 export function checkProbabilities(config: TrainingConfig, written: Record<string, unknown>, add: Add): void {
-  const { sampling, clip, maxTokens } = config.rl;
+  const { sampling, clip, maxTokens, rounds } = config.rl;
+  if (rounds === 0) return;
   for (const name of offPlain(sampling))
     add(
       'warning',

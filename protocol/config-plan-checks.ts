@@ -33,6 +33,16 @@ export function checkPlan(config: TrainingConfig, written: Record<string, unknow
       { rests: ['splits.validation', 'evaluation.selectionStates', 'evaluation.episodesPerState'] },
     );
   const limits = sectionOf(sectionOf(written, 'harness'), 'limits');
+  const { seconds, idleSeconds } = config.harness.limits;
+  // The default, 600 s, is longer than many episodes; only who wrote the limit relies on it.
+  if (limits.idleSeconds !== undefined && idleSeconds > seconds)
+    add(
+      'warning',
+      'idle-limit-high',
+      'harness.limits.idleSeconds',
+      `${idleSeconds} s without a call or output cannot pass: an episode ends after ${seconds} s (harness.limits.seconds), and one that hangs counts as a failure of the planner`,
+      { rests: ['harness.limits.seconds'] },
+    );
   const init = sectionOf(sectionOf(written, 'planner'), 'init');
   // The shipped defaults are not held against those who wrote neither.
   if (planner.checkpoint === undefined && (limits.responseTokens !== undefined || init.context !== undefined))

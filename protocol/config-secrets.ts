@@ -3,6 +3,8 @@
 /** Tokens of well-known makers, and passwords in URLs. Each names what it is. */
 const TOKENS: [RegExp, string][] = [
   [/\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}/g, 'an API key'],
+  [/\b(?:gsk_|xai-|tml-)[A-Za-z0-9_-]{20,}/g, 'an API key'],
+  [/\br8_[A-Za-z0-9]{20,}/g, 'a Replicate token'],
   [/\bhf_[A-Za-z0-9]{20,}/g, 'a Hugging Face token'],
   [/\bgh[pousr]_[A-Za-z0-9]{20,}/g, 'a GitHub token'],
   [/\bgithub_pat_[A-Za-z0-9_]{20,}/g, 'a GitHub token'],
@@ -13,6 +15,15 @@ const TOKENS: [RegExp, string][] = [
   [/\bxox[abprs]-[A-Za-z0-9-]{10,}/g, 'a Slack token'],
   [/\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g, 'a signed token'],
   [/-----BEGIN (?:[A-Z]{2,12} )?PRIVATE KEY-----/g, 'a private key'],
+  [
+    /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:(?:bearer|basic|token)\s{1,4})?(?=[^\s"',}]{0,200}\d)([^\s"',}]{12,4096})/gi,
+    'the key of a header',
+  ],
+  // What looks drawn by chance: `EXAMPLE_TOKEN=whatever-goes-here` in a comment is no secret.
+  [
+    /\b(?:[A-Z0-9]{1,40}_){1,8}(?:KEY|TOKEN|SECRET|PASSWORD)=["']?(?=[^\s"']{0,200}\d)(?=[^\s"']{0,200}[A-Za-z])([^\s"']{12,4096})/g,
+    "an environment variable's secret",
+  ],
   [/\bhttps?:\/\/[^\s/:@"']{1,64}:([^\s/@"']{3,128})@/g, 'a password in a URL'],
 ];
 

@@ -1,6 +1,7 @@
 /** Parses a config's text into a YAML tree, with limits on size and depth and sentences a person can act on. */
-import { Composer, type Document, Lexer, Parser, visit, type YAMLParseError } from 'yaml';
+import { Composer, type Document, isSeq, Lexer, Parser, visit, type YAMLParseError } from 'yaml';
 import type { ConfigFix } from './config-fix.ts';
+import { lowerFirst, SECOND_DOCUMENT, SPACE_MISSING, syntaxSentence } from './config-syntax-wording.ts';
 import { readJson } from './json-text.ts';
 
 /** A problem at offsets of the text. */
@@ -18,39 +19,9 @@ export interface TextProblem {
 /** Longest config in UTF-16 units; beyond it nothing is parsed. */
 export const LARGEST_CONFIG = 1024 * 1024;
 const DEEPEST = 64;
+/** Keys and values a config may have; ranges (11-44) say more with fewer. */
+const MOST_VALUES = 20_000;
 const MOST_PROBLEMS = 50;
-
-/** Sentences for the parser's codes that its own messages explain badly. */
-const SENTENCES: Record<string, (error: YAMLParseError, text: string) => string> = {
-  TAB_AS_INDENT: () => 'a tab indents this line; YAML allows only spaces there',
-  MULTIPLE_DOCS: () => 'a second document begins here; a training config is one document, without "---" inside',
-  BLOCK_AS_IMPLICIT_KEY: () =>
-    'a "key: value" cannot stand here: the line above already gives a value, or two keys share this line',
-  MULTILINE_IMPLICIT_KEY: notAPair,
-  MISSING_CHAR: (error, text) =>
-    error.message.includes('quote')
-      ? 'this quoted text has no closing quote'
-      : error.message.startsWith('Implicit')
-        ? notAPair(error, text)
-        : lowerFirst(error.message),
-  BAD_INDENT: (error) =>
-    error.message.startsWith('Flow')
-      ? `a list or mapping in brackets that begins before here is not closed with ${error.message.slice(-1)}`
-      : 'this line is indented differently from the other keys of its mapping',
-  BAD_SCALAR_START: (_error, text) => `a value cannot begin with "${text[_error.pos[0]] ?? ''}"; put it in quotes`,
-};
-
-function notAPair(error: YAMLParseError, text: string): string {
-  const line = text.slice(error.pos[0]).split(/[\r\n]/, 1)[0];
-  return /^[^\s:]+:[^\s]/.test(line)
-    ? 'a space is missing after the colon'
-    : 'this line is not of the form "key: value"';
-}
-
-function lowerFirst(message: string): string {
-  const first = message.split('\n')[0];
-  return first.charAt(0).toLowerCase() + first.slice(1);
-}
 
 /**
  * Never throws: whatever is wrong with the text becomes a problem. Without a document nothing could be read.
@@ -108,7 +79,15 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
     const lexer = new Lexer();
     const parser = new Parser();
     const tokens = [];
+    let values = 0;
     for (const lexeme of lexer.lex(source)) {
+      if (startsValue(lexeme) && ++values > MOST_VALUES) {
+        const most = MOST_VALUES.toLocaleString('en');
+        const advice = 'write sets of states as ranges, such as 11-44';
+        const message = `the file has more than ${most} keys and values; a training config has far fewer: ${advice}`;
+        add('error', 'config-too-large', message, parser.offset, parser.offset + 1);
+        return { problems };
+      }
       for (const token of parser.next(lexeme)) tokens.push(token);
       if (parser.stack.length > DEEPEST) {
         add(
@@ -128,11 +107,16 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
       if (document) later.push(composed as Document);
       else document = composed as Document;
     }
+    let lost = 0;
     for (const error of document?.errors ?? []) {
       if (json && problems.length > 0) break; // JSON's own sentence says it better
       // The parser goes on after a mistake, and stumbles over the same place again.
       if (problems.some((told) => told.code === 'yaml-syntax' && told.start === error.pos[0])) continue;
-      const sentence = SENTENCES[error.code]?.(error, source) ?? lowerFirst(error.message);
+      // Behind a value that has ended the rest of the line is out of place; behind a list the rest of the file.
+      if (error.pos[0] < lost && error.message.includes('token in YAML stream')) continue;
+      if (error.message.includes('at node end'))
+        lost = isSeq(document?.contents) ? source.length : `${source}\n`.indexOf('\n', error.pos[0]);
+      const sentence = syntaxSentence(error, source, document);
       const opening = error.code === 'MISSING_CHAR' ? quoteThatEndsAt(document as Document, error.pos[0]) : undefined;
       add('error', 'yaml-syntax', sentence, ...(opening ?? error.pos));
       const fix = syntaxFix(error, sentence, source);
@@ -143,7 +127,7 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
     if (later.length > 0) {
       const start = later[0].range?.[0] ?? source.length;
       const marker = source.lastIndexOf('---', start);
-      add('error', 'yaml-syntax', SENTENCES.MULTIPLE_DOCS({} as YAMLParseError, source), marker, marker + 3);
+      add('error', 'yaml-syntax', SECOND_DOCUMENT, marker, marker + 3);
     }
     for (const warning of document?.warnings ?? [])
       add('warning', 'yaml-syntax', lowerFirst(warning.message), ...warning.pos);
@@ -156,6 +140,11 @@ export function parseConfigText(text: string, json: boolean): { document?: Docum
   return { document, problems };
 }
 
+/** Whether a lexeme announces a plain or block text, or is one in quotes. */
+function startsValue(lexeme: string): boolean {
+  return lexeme === '\u001F' || lexeme[0] === '"' || lexeme[0] === "'";
+}
+
 /** A missing space after a colon, a tab: mended in place. */
 function syntaxFix(error: YAMLParseError, sentence: string, text: string): ConfigFix | undefined {
   const [start] = error.pos;
@@ -165,7 +154,7 @@ function syntaxFix(error: YAMLParseError, sentence: string, text: string): Confi
     const end = lineStart + indent.length;
     return { title: 'Indent with spaces', safe: false, start: lineStart, end, text: indent.replaceAll('\t', '  ') };
   }
-  if (sentence !== 'a space is missing after the colon') return undefined;
+  if (sentence !== SPACE_MISSING) return undefined;
   const colon = text.indexOf(':', start);
   return { title: 'Put a space after the colon', safe: true, start: colon + 1, end: colon + 1, text: ' ' };
 }

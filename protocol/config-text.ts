@@ -193,27 +193,32 @@ function checkSchema(
     for (const problem of crossFieldProblems(parsed.data, raw)) addCrossField(problem);
     return { config: parsed.data, problems };
   }
+  const told = new Set<string>();
   for (const issue of flattenUnions(parsed.error.issues as Issue[])) {
     const path = issue.path as Path;
+    // A number that is no whole one and too large as well is one mistake.
+    const value = valueAt(raw, path);
+    const place = path.join('.');
+    if (issue.code !== 'unrecognized_keys' && issue.code !== 'custom') {
+      if (told.has(place)) continue;
+      told.add(place);
+    }
     if (issue.code === 'unrecognized_keys') {
       for (const [index, name] of issue.keys.entries()) {
         // Advice takes time, and nobody reads it on the ten-thousandth key.
         const { code, message, fix } =
           index < MOST_FINDINGS
-            ? unknownKey(name, path, valueAt(raw, path))
+            ? unknownKey(name, path, value)
             : { code: 'unknown-key', message: `unknown key "${name}"` };
         add(code, 'error', message, [...path, name], 'key', { fix });
       }
       continue;
     }
-    if (path.length > 0 && valueAt(raw, path) === undefined)
+    if (path.length > 0 && value === undefined)
       add('missing-key', 'error', missingKey(path, raw), path, 'key', {
         fix: path[0] === 'version' ? { title: 'Add version: 1', safe: true, insert: 'version: 1' } : undefined,
       });
-    else {
-      const value = valueAt(raw, path);
-      add(codeOf(issue, value), 'error', explain(issue, value), path, 'value', { fix: valueFix(issue, value) });
-    }
+    else add(codeOf(issue, value), 'error', explain(issue, value), path, 'value', { fix: valueFix(issue, value) });
   }
   // Errors between keys are told at once too: on the config without what is wrong in it.
   const sound = configSchema.safeParse(
@@ -223,13 +228,13 @@ function checkSchema(
     ),
   );
   if (sound.success) {
-    const told = problems.map((problem) => problem.path?.join('.') ?? '');
+    const wrong = problems.map((problem) => problem.path?.join('.') ?? '');
     for (const problem of crossFieldProblems(sound.data, raw)) {
       const path = problem.path.join('.');
       // Nor is a value held against another one that is wrong itself.
       const involved = [path, ...(problem.rests ?? [])];
       if (
-        !told.some((other) =>
+        !wrong.some((other) =>
           involved.some((key) => `${key}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${key}.`)),
         )
       )

@@ -35,6 +35,42 @@ export function joinedPair(word: string): { key: string; value: string } | undef
   return key === undefined ? undefined : { key, value };
 }
 
+const SECONDS: Record<string, number> = {
+  ms: 0.001,
+  s: 1,
+  sec: 1,
+  m: 60,
+  min: 60,
+  h: 3600,
+  hr: 3600,
+  hour: 3600,
+  d: 86400,
+  day: 86400,
+};
+
+/** `10m`, `4k`, `64 tokens`: the number that was meant, in the unit of its key; undefined where it is none of these. */
+function inItsUnit(value: string, schema: z.ZodType): number | undefined {
+  const [, digits, suffix] = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*([A-Za-z]{1,10})\s*$/.exec(value) ?? [];
+  if (digits === undefined) return undefined;
+  const { unit } = schema.meta() ?? {};
+  const word = suffix.toLowerCase();
+  const singular = word === 's' || word === 'ms' ? word : word.replace(/(?:ond|ute)?s?$/, '');
+  const times =
+    unit === 'seconds'
+      ? Object.hasOwn(SECONDS, singular)
+        ? SECONDS[singular]
+        : undefined
+      : word === 'k' // Of tokens, a kibi: contexts are powers of two.
+        ? unit === 'tokens'
+          ? 1024
+          : 1000
+        : word.length >= 3
+          ? 1
+          : undefined;
+  const meant = times === undefined ? undefined : Number((Number(digits) * times).toPrecision(12));
+  return meant !== undefined && schema.safeParse(meant).success ? meant : undefined;
+}
+
 /** The pair that stands as a word where a section is expected. */
 function pairInPlaceOf(schema: z.ZodType | undefined, value: unknown): ReturnType<typeof joinedPair> {
   const pair = typeof value === 'string' ? joinedPair(value) : undefined;
@@ -62,6 +98,8 @@ export function valueFix(issue: Issue, value: unknown): ConfigFix | undefined {
   if (expected.startsWith('true or false') && /^(yes|no|on|off|y|n)$/i.test(value))
     return put(/^(yes|on|y)$/i.test(value), true);
   if (/^a (whole )?number/.test(expected)) {
+    const measure = inItsUnit(value, schema);
+    if (measure !== undefined) return put(measure, false);
     const bare = value.trim().replace(/[_,](?=\d{3})/g, '');
     if (bare !== '' && Number.isFinite(Number(bare)) && schema.safeParse(Number(bare)).success)
       return put(Number(bare), true);
@@ -131,6 +169,9 @@ function advice(value: unknown, schema: z.ZodType | undefined): string {
     return `; YAML reads ${value} as text`;
   if (/^a (whole )?number/.test(expected)) {
     if (value.trim() !== '' && Number.isFinite(Number(value))) return `; write ${value.trim()} without quotes`;
+    const measure = inItsUnit(value, schema);
+    const { unit } = schema.meta() ?? {};
+    if (measure !== undefined) return `${unit === undefined ? '' : `; it is in ${unit}`}; write ${measure}`;
     const bare = value.replace(/[_,](?=\d{3})/g, '');
     if (bare !== value && Number.isFinite(Number(bare))) return `; write ${bare}`;
   }

@@ -26,6 +26,7 @@ export const CONFIG_FINDINGS: Record<string, string> = {
   'file-missing': 'There is no such file.',
   'file-unreadable': 'The file cannot be read.',
   'head-size': 'Widths that do not divide.',
+  'idle-limit-high': 'Idleness is allowed for longer than an episode lasts.',
   'importance-cap-below-one': '`importanceCap` is below 1.',
   'json-syntax': 'The text is not JSON.',
   'missing-adapter': 'The adapter that a path names is not there.',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readConfigText } from '../../../protocol/config-text.ts';
+import { knownKeys, readConfigText } from '../../../protocol/config-text.ts';
 import { formatFinding } from '../../../protocol/finding.ts';
 
 const HEAD = 'version: 1\nname: demo\nharness: { adapter: tabletop-skills, suites: [tabletop_goal_swap] }\n';
@@ -322,6 +322,63 @@ describe('positions and sentences', () => {
       ],
     ],
     [
+      'a number that is neither whole nor in its range, once',
+      `${HEAD}seed: 99999999999999999999\n`,
+      ['4:7: error: "seed" is 100000000000000000000; it must be a whole number from 0 to 2147483647 [wrong-value]'],
+    ],
+    [
+      'a bracket too many',
+      `${HEAD}rl: {rounds: 2}}\n`,
+      ['4:16: error: this "}" closes nothing: no "{" is open here [yaml-syntax]'],
+    ],
+    [
+      'a list before the keys',
+      '- a\nname: x\nseed: 1\n',
+      [
+        '2:1: error: the file begins as a list ("- ..."), and keys cannot follow one: a training config is a mapping of keys to values [yaml-syntax]',
+      ],
+    ],
+    [
+      'words behind a text in quotes',
+      `${HEAD}planner: { checkpoint: "a" b }\nrl: "a" b\n`,
+      [
+        '4:28: error: "b" stands behind a value that has ended; begin a new line, or put the whole value in quotes [yaml-syntax]',
+        '5:9: error: "b" stands behind a value that has ended; begin a new line, or put the whole value in quotes [yaml-syntax]',
+      ],
+    ],
+    [
+      'a time with its unit',
+      `${HEAD.replace(' }', ', limits: { seconds: 10m } }')}`,
+      [
+        '3:87: error: "harness.limits.seconds" is "10m"; it must be a number above 0; it is in seconds; write 600 [wrong-value]',
+      ],
+    ],
+    [
+      'a count in thousands, and with its name',
+      `${HEAD}rl: { maxTokens: 32k, batch: 64 samples, rounds: 1k, passes: 2m }\n`,
+      [
+        '4:18: error: "rl.maxTokens" is "32k"; it must be a whole number, 1 or more; it is in tokens; write 32768 [wrong-value]',
+        '4:30: error: "rl.batch" is "64 samples"; it must be a whole number, 1 or more; write 64 [wrong-value]',
+        '4:50: error: "rl.rounds" is "1k"; it must be a whole number, 0 or more; write 1000 [wrong-value]',
+        '4:62: error: "rl.passes" is "2m"; it must be a whole number, 1 or more [wrong-value]',
+      ],
+    ],
+    [
+      'a section as one word',
+      `${HEAD}rl:\n  rounds:2\n`,
+      [
+        `5:3: error: "rl" is "rounds:2"; it must be a mapping with the keys ${knownKeys(['rl']).join(', ')}; a space is missing after the colon: "rounds: 2" [wrong-value]`,
+      ],
+    ],
+    [
+      'a key and its value as one word',
+      `${HEAD}rl: {rounds:2, bach:3}\n`,
+      [
+        '4:6: error: unknown key "rounds:2"; a space is missing after the colon: write "rounds: 2" [unknown-key]',
+        '4:16: error: unknown key "bach:3"; a space is missing after the colon: write "bach: 3"; did you mean "batch"? [unknown-key]',
+      ],
+    ],
+    [
       'an address with a port',
       `${HEAD}serving: { proxy: { listen: "0.0.0.0:80" } }\n`,
       [
@@ -381,6 +438,41 @@ describe('positions and sentences', () => {
       'max_token=$TOKEN_HERE',
     ])
       expect(found(fine)).toEqual([]);
+  });
+
+  it('finds secrets of headers, of commands in comments and of more makers, and none in talk of them', () => {
+    const found = (comment: string) =>
+      readConfigText(`${HEAD}# ${comment}\n`).findings.map(({ code, line }) => `${line} ${code}`);
+    for (const secret of [
+      `gsk_${'aB3'.repeat(12)}`,
+      `xai-${'aB3'.repeat(12)}`,
+      `tml-${'aB3'.repeat(12)}`,
+      `r8_${'aB3'.repeat(12)}`,
+      'export OPENAI_API_KEY=Q9x8Kd03kslA',
+      'HF_TOKEN="Q9x8Kd03kslA" agentic-robo-rl train x',
+      '-H "Authorization: Bearer Q9x8Kd03kslA"',
+      'headers: { Authorization: Q9x8Kd03kslAsd }',
+    ])
+      expect([secret, ...found(secret)]).toEqual([secret, '4 secret-in-config']);
+    for (const fine of [
+      'export OPENAI_API_KEY=$(pass show openai-2)',
+      'export OPENAI_API_KEY=<your key, 51 letters>',
+      'OPENAI_API_KEY=sk-xxxxxxxxxxxxxxxx',
+      'MAX_TOKEN=4096, MODEL_KEY=planner-of-the-left-arm',
+      'authorization: bearer authentication is used',
+      'Authorization: Bearer $OPENAI_API_KEY_2',
+      'gsk_small, xai-planner, r8_x',
+    ])
+      expect([fine, ...found(fine)]).toEqual([fine]);
+  });
+
+  it('says nothing of rollouts where there are none', () => {
+    const codes = (rounds: number) =>
+      readConfigText(`${HEAD}rl: { rounds: ${rounds}, sampling: { topK: 5 }, clip: { dual: 1.1 }, maxTokens: 64 }\n`)
+        .findings.map(({ code }) => code)
+        .sort();
+    expect(codes(1)).toEqual(['dual-clip-low', 'rollout-sampling', 'sample-limit-low']);
+    expect(codes(0)).toEqual([]);
   });
 
   it.each([
@@ -491,11 +583,26 @@ describe('hostile text', () => {
     expect(findings.filter((f) => f.code === 'alias-expansion').map((f) => [f.line, f.column])).toEqual([[8, 10]]);
   });
 
-  it('a hundred thousand keys are told as a hundred findings and a count', () => {
-    const text = HEAD + Array.from({ length: 100_000 }, (_, i) => `k${i}: 1\n`).join('');
+  it('nine thousand keys are told as a hundred findings and a count', () => {
+    const text = HEAD + Array.from({ length: 9_000 }, (_, i) => `k${i}: 1\n`).join('');
     const { findings } = readConfigText(text);
     expect(findings.length).toBe(101);
-    expect(findings[100].message).toBe('there are 99,900 further problems from here on');
+    expect(findings[100].message).toBe('there are 8,900 further problems from here on');
+  });
+
+  it.each([
+    ['keys', HEAD + Array.from({ length: 50_000 }, (_, i) => `k${i}: 1\n`).join('')],
+    ['states', `${HEAD}splits: { training: [${Array.from({ length: 35_000 }, (_, i) => i).join(', ')}] }\n`],
+    ['texts in quotes', `${HEAD}harness2: [${'"a", '.repeat(30_000)}]\n`],
+  ])('more %s than a config has are not read', (_what, text) => {
+    const { findings, document } = readConfigText(text);
+    expect(findings.map((f) => [f.code, f.message])).toEqual([
+      [
+        'config-too-large',
+        'the file has more than 20,000 keys and values; a training config has far fewer: write sets of states as ranges, such as 11-44',
+      ],
+    ]);
+    expect(document).toBeUndefined();
   });
 
   it.each([
@@ -510,8 +617,8 @@ describe('hostile text', () => {
     ]);
   });
 
-  it('a hundred thousand keys that are given twice, too', () => {
-    const { findings } = readConfigText(`{${'"a" 1, '.repeat(140_000)}}`, 'c.json');
+  it('nine thousand keys that are given twice, too', () => {
+    const { findings } = readConfigText(`{${'"a" 1, '.repeat(9_000)}}`, 'c.json');
     expect(findings).toHaveLength(101);
     expect(findings[100].code).toBe('more-problems');
   });
@@ -522,7 +629,7 @@ describe('hostile text', () => {
   });
 
   it('a long list of long ranges is not counted out number by number', () => {
-    const { findings } = readConfigText(`${HEAD}splits: { memory: [${'0-100000,'.repeat(50_000)}0] }\n`);
+    const { findings } = readConfigText(`${HEAD}splits: { memory: [${'0-100000,'.repeat(15_000)}0] }\n`);
     expect(findings.map((f) => f.code)).toContain('overlapping-splits');
   });
 

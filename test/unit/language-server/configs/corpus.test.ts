@@ -13,6 +13,19 @@ const NO_TEXT = ['config-too-large', 'file-is-folder', 'file-missing', 'file-unr
 const BY_RUNNING = ['adapter-error', 'no-tasks'];
 const saidByRunning = (told: string) => BY_RUNNING.some((code) => told.endsWith(` ${code}`));
 
+/** Codes whose pages have no bad example, and those whose example needs what is not on the page. */
+const NO_EXAMPLE = [...NO_TEXT, 'adapter-error', 'more-problems'];
+const BESIDE = [...BY_RUNNING, 'checkpoint', 'control-character'];
+
+/** An example of a page with the keys that every config has. */
+function whole(code: string, example: string): string {
+  const wanted = ['missing-key', 'config-not-a-mapping', 'config-version'].includes(code)
+    ? []
+    : ['version: 1', 'name: x', 'harness: { adapter: tabletop-skills, suites: [tabletop_goal_swap] }'];
+  const absent = wanted.filter((line) => !new RegExp(`^${line.split(':')[0]}:`, 'm').test(example));
+  return [...absent.map((line) => `${line}\n`), example].join('');
+}
+
 describe('the corpus of configs', () => {
   it('is complete', () => {
     expect(corpusFiles.length).toBeGreaterThanOrEqual(60);
@@ -48,6 +61,27 @@ describe('the corpus of configs', () => {
   it('has a page for every code', () => {
     const missing = Object.keys(CONFIG_FINDINGS).filter((code) => !existsSync(join(root, `docs/findings/${code}.md`)));
     expect(missing).toEqual([]);
+  });
+
+  it('has pages whose examples are what they say', () => {
+    const wrong: string[] = [];
+    for (const code of Object.keys(CONFIG_FINDINGS)) {
+      const page = readFileSync(join(root, `docs/findings/${code}.md`), 'utf8');
+      for (const heading of ['Bad', 'Good']) {
+        const [, kind, example] = new RegExp(`## ${heading}\\s+\`\`\`(yaml|json)\\n([^]*?)\`\`\``).exec(page) ?? [];
+        if (example === undefined) {
+          if (heading === 'Bad' && !NO_EXAMPLE.includes(code)) wrong.push(`${code}: no bad example`);
+          continue;
+        }
+        const codes = findingsIn(kind === 'yaml' ? whole(code, example) : example, `page.training.${kind}`).map(
+          (finding) => finding.code,
+        );
+        if (heading === 'Bad' && !BESIDE.includes(code) && !codes.includes(code))
+          wrong.push(`${code}: not in ${codes}`);
+        if (heading === 'Good' && codes.includes(code)) wrong.push(`${code}: in its good example`);
+      }
+    }
+    expect(wrong).toEqual([]);
   });
 
   it('finds nothing wrong in the examples that this version runs', () => {

@@ -40,6 +40,7 @@ const HIDDEN: Record<string, string[]> = {
   'missing-key': ['yaml-syntax', 'json-syntax'],
   'unknown-suite': ['unknown-adapter'],
   'not-in-this-version': ['wrong-value'],
+  'unused-url': ['wrong-value'],
 };
 
 /** Errors of a text that another one does not have. */
@@ -135,6 +136,7 @@ describe('fixes in other forms of the same config', () => {
     ['a missing space in braces', 'rl: {rounds:2}\n', 'rl: {rounds: 2}\n'],
     ['a missing space before a comma', 'rl: {batch:2, rounds: 1}\n', 'rl: {batch: 2, rounds: 1}\n'],
     ['a missing space on a line of its own', 'rl:\n  rounds:2\n', 'rl:\n  rounds: 2\n'],
+    ['minutes', 'rl: { maxTokens: 4k }\n', 'rl: { maxTokens: 4096 }\n'],
     ['a tag of text', 'trainer: { device: !!str gpu }\n', 'trainer: { device: !!str cpu }\n'],
   ])('%s', (_what, before, after) => {
     const name = 'c.training.yaml';
