@@ -28,14 +28,16 @@ export function curvesOf({ columns }: PlotTable): { at: number; low?: number; hi
 
 /**
  * Puts a plot into an element.
+ * @param shown the rows of the moment; their columns never change.
  * @param onPoint told which row is under the pointer; null for none.
  */
 export function drawCurves(
   into: HTMLElement,
-  plot: PlotTable,
+  shown: () => PlotTable,
   theme: Theme,
   onPoint: (row: number | null) => void,
 ): uPlot {
+  const plot = shown();
   const curves = curvesOf(plot);
   const kind = plot.columns[curves[0].at].kind;
   const percents = curves.every(({ at }) => plot.columns[at].kind === 'share');
@@ -50,7 +52,7 @@ export function drawCurves(
     height: HEIGHT,
     legend: { show: false },
     scales: {
-      x: { time: false, range: (_, low, high) => (plot.rows.length > 1 ? margins(low, high) : [low - 1, low + 1]) },
+      x: { time: false, range: (_, low, high) => (high > low ? margins(low, high) : [low - 1, low + 1]) },
       y: percents
         ? { range: (_, __, high) => [0, high > 0 && plot.id !== 'success' ? Math.min(1, high * 1.15) : 1] }
         : {},
@@ -79,11 +81,11 @@ export function drawCurves(
         width: 2,
         dash: DASHES[place % DASHES.length],
         spanGaps: true,
-        points: { show: plot.rows.length <= MARKED, size: 6, fill: theme.curves[place % theme.curves.length] },
+        points: { show: () => shown().rows.length <= MARKED, size: 6, fill: theme.curves[place % theme.curves.length] },
       })),
     ],
     hooks: {
-      draw: [(drawn) => drawIntervals(drawn, plot, theme)],
+      draw: [(drawn) => drawIntervals(drawn, shown(), theme)],
       setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)],
     },
   };

@@ -50,18 +50,22 @@ export class Page {
       this.curves,
     );
     this.root.replaceChildren(head, stages, evaluations, curves, samples, warnings);
-    this.showCurves(PLOT_IDS);
+    this.showCurves();
   }
 
   /** A part of it. Before the first snapshot there is nothing to change. */
   change({ parts, steps, news }: PageChange): void {
     if (!this.data) return;
-    this.data = withChange(this.data, { parts, steps });
-    if (parts.head) this.renew('head', 'warnings');
+    const before = this.data;
+    const after = withChange(before, { parts, steps });
+    this.data = after;
+    if (parts.head) this.renew('head');
+    if (differ(before.head.warnings, after.head.warnings)) this.renew('warnings');
     if (parts.stages || parts.work !== undefined) this.renew('stages');
     if (parts.evaluations !== undefined) this.renew('evaluations');
-    if (parts.rounds) this.renew('samples');
-    if (parts.rounds || steps) this.showCurves(PLOT_IDS);
+    // Rounds change with every episode; a list that is open at the time must not close for it.
+    if (differ(samplesOf(before), samplesOf(after))) this.renew('samples');
+    if (parts.rounds || steps) this.showCurves();
     if (news.length > 0) this.news.textContent = news.map(newsText).join('. ');
   }
 
@@ -83,22 +87,30 @@ export class Page {
   }
 
   /** Plots come when they have their first point, in the order of the ids. */
-  private showCurves(ids: readonly PlotId[]): void {
+  private showCurves(): void {
     if (!this.data) return;
-    for (const id of ids) {
+    for (const [place, id] of PLOT_IDS.entries()) {
       const table = plotTable(this.data, id);
       const known = this.plots.get(id);
       if (known) known.update(table);
       else if (table.rows.length > 0) {
         const view = new PlotView(table);
         this.plots.set(id, view);
-        const later = ids.slice(ids.indexOf(id) + 1).flatMap((one) => this.plots.get(one)?.element ?? []);
+        const later = PLOT_IDS.slice(place + 1).flatMap((one) => this.plots.get(one)?.element ?? []);
         this.curves.insertBefore(view.element, later[0] ?? null);
         view.draw();
       }
     }
     this.noCurves.hidden = this.plots.size > 0;
   }
+}
+
+function samplesOf({ rounds }: PageData): unknown {
+  return rounds.map(({ round, samples }) => [round, samples]);
+}
+
+function differ(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) !== JSON.stringify(b);
 }
 
 function focusable(part: HTMLElement): HTMLElement[] {

@@ -11,6 +11,8 @@ import { word } from './words.ts';
 
 /** Rows that are shown; of long curves the newest. */
 const MOST_ROWS = 200;
+/** Rows at the end that are looked at for changes. */
+const CHANGING = 200;
 
 export class PlotView {
   readonly element: HTMLElement;
@@ -55,19 +57,35 @@ export class PlotView {
     new ResizeObserver(() => this.fit()).observe(this.frame);
   }
 
-  /** Shows other rows. The zoom stays unless the curves have grown. */
+  /** Shows other rows. A part that was zoomed into and a point that is being read stay. */
   update(plot: PlotTable): void {
+    const before = this.plot;
     this.plot = plot;
-    if (this.drawn) this.drawn.setData(alignedData(plot));
+    // Most changes are of other plots. Rows only ever come at the end, and of a round only the newest ones change.
+    const end = (rows: PlotTable['rows']) => JSON.stringify(rows.slice(-CHANGING));
+    if (before.rows.length === plot.rows.length && end(before.rows) === end(plot.rows)) return;
+    if (this.drawn) {
+      const { min, max } = this.drawn.scales.x;
+      const first = before.rows[0]?.[0] ?? 0;
+      const last = before.rows.at(-1)?.[0] ?? 0;
+      const zoomed = min !== undefined && max !== undefined && (min > first || max < last);
+      this.drawn.setData(alignedData(plot), !zoomed);
+      if (zoomed) this.drawn.redraw();
+    }
     this.fillTable();
-    this.showPoint(null);
+    this.showPoint(this.read !== null && this.read < plot.rows.length ? this.read : null);
   }
 
   /** Draws anew, in the colours of now. The element has to be on the page. */
   draw(): void {
     this.drawn?.destroy();
     const theme = currentTheme();
-    this.drawn = drawCurves(this.frame, this.plot, theme, (row) => this.showPoint(row));
+    this.drawn = drawCurves(
+      this.frame,
+      () => this.plot,
+      theme,
+      (row) => this.showPoint(row),
+    );
     this.legend.replaceChildren(
       ...curvesOf(this.plot).map(({ at }, place) => {
         const mark = element('span', { class: `mark mark-${place % 4}`, 'aria-hidden': 'true' });

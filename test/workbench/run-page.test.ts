@@ -27,7 +27,6 @@ describe.skipIf(vscodeFolder === null)('the run page', () => {
   beforeAll(async () => {
     const begun = await followedTraining(bench((work) => endings.push(work)));
     ({ directory, source, open } = begun);
-    await finished(source);
   });
   afterAll(async () => {
     source?.dispose();
@@ -66,6 +65,23 @@ describe.skipIf(vscodeFolder === null)('the run page', () => {
     const line: JournalLine = { seq: last.seq + 1, at: new Date().toISOString(), event };
     appendFileSync(path, `${JSON.stringify(line)}\n`);
   }
+
+  it('that grew with a training shows what one shows that is opened at its end', async () => {
+    const grown = await opened('dark');
+    await grown.page.locator('[data-plot="success"] canvas').waitFor();
+    await finished(source);
+    expect(data().rounds).toHaveLength(3);
+    const late = await opened('dark');
+    await grown.page.locator('.badge', { hasText: 'finished' }).waitFor();
+    for (const { page } of [grown, late])
+      for (const save of await page.getByRole('button', { name: 'Save as PNG' }).all()) await save.click();
+    await expect.poll(() => grown.saved.size).toBe(late.saved.size);
+    expect(grown.saved.size).toBeGreaterThan(8);
+    for (const [name, picture] of late.saved)
+      expect(Buffer.compare(picture, grown.saved.get(name) ?? Buffer.of()), name).toBe(0);
+    const texts = (page: typeof late.page) => page.locator('main').textContent();
+    expect(await texts(grown.page)).toBe(await texts(late.page));
+  });
 
   it('has a plot and a table of the same rows for all that there is, and nothing shuts anybody out', async () => {
     const { window, page } = await opened('dark');
@@ -137,6 +153,15 @@ describe.skipIf(vscodeFolder === null)('the run page', () => {
     tell({ type: 'warning', message: HOSTILE });
     await page.locator('.warnings li', { hasText: HOSTILE }).waitFor();
     await expect.poll(() => page.locator('#news').textContent()).toBe(`Warning: ${HOSTILE}`);
+    // A list that is open does not close because an episode has ended: it is the same one as before.
+    const choice = await page.locator('#samples-round').elementHandle();
+    const [task, episodes] = ['quick/0', data().rounds[2].rollouts?.episodes ?? 0];
+    tell({
+      ...{ type: 'episode-finished', section: 'rounds/0002', episode: 'e', task, init: 1, attempt: 0, reward: 1 },
+      ...{ valid: true, invalidReason: null, turns: 1 },
+    });
+    await page.locator('[data-plot="reward"] tbody tr:first-child td', { hasText: String(episodes + 1) }).waitFor();
+    expect(await choice?.evaluate((list) => list.isConnected)).toBe(true);
     tell({ type: 'run-failed', message: `broke ${HOSTILE}` });
     await page.locator('.notice-error', { hasText: `broke ${HOSTILE}` }).waitFor();
     window.post({ type: 'snapshot', data: { head: HOSTILE } });
