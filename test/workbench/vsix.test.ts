@@ -5,25 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { journalOf, quickConfig } from '../integration/quick-run.ts';
+import { allowedIn } from './bed/allowed.ts';
 import { VSIX } from './bed/server.ts';
 import { readZip, unpack } from './bed/unzip.ts';
 
-/** Everything that may be in it. */
-const ALLOWED = [
-  /^\[Content_Types\]\.xml$/,
-  /^extension\.vsixmanifest$/,
-  /^extension\/(?:readme\.md|changelog\.md|LICENSE\.txt|ThirdPartyNotices\.txt|package\.json|package\.nls\.json)$/,
-  /^extension\/l10n\/bundle\.l10n\.json$/,
-  /^extension\/media\/[\w./-]+\.(?:png|svg|json|md|ts|yaml)$/,
-  /^extension\/docs\/(?:findings\/)?[a-z0-9-]+\.md$/,
-  /^extension\/examples\/(?:adapters\/)?[\w.-]+\.(?:ts|mjs|yaml)$/,
-  /^extension\/dist\/(?:chunks\/)?[\w.-]+\.mjs$/,
-  /^extension\/dist\/(?:extension\.cjs|run-page\.css|adapter\.d\.ts|shipped-adapters\.json)$/,
-  /^extension\/node_modules\/onnxruntime-node\/(?:package\.json|dist\/[\w-]+\.js)$/,
-  new RegExp(`^extension/node_modules/onnxruntime-node/bin/napi-v6/${process.platform}/${process.arch}/[\\w.]+$`),
-  /^extension\/node_modules\/onnxruntime-common\/(?:package\.json|dist\/cjs\/[\w-]+\.js|dist\/cjs\/package\.json)$/,
-  /^extension\/node_modules\/@mujoco\/mujoco\/(?:package\.json|mujoco\.js|mujoco\.wasm)$/,
-];
+const allowed = allowedIn(process.platform, process.arch);
 const LARGEST = 25e6;
 
 describe('the packaged extension', () => {
@@ -41,8 +27,8 @@ describe('the packaged extension', () => {
 
   it('holds what belongs there, and nothing else', () => {
     const names = [...files.keys()];
-    expect(names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)))).toEqual([]);
-    for (const pattern of ALLOWED) expect(names.some((name) => pattern.test(name))).toBe(true);
+    expect(names.filter((name) => !allowed.some((pattern) => pattern.test(name)))).toEqual([]);
+    for (const pattern of allowed) expect(names.some((name) => pattern.test(name))).toBe(true);
     expect(statSync(VSIX).size).toBeLessThan(LARGEST);
   });
 
