@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordingProxy } from '../../trainer-daemon/proxy/contract.ts';
 import { createUpstream, startProxy } from '../../trainer-daemon/proxy/index.ts';
+import { PolicyGate } from '../../trainer-daemon/proxy/policy-gate.ts';
 import { judgeEpisode } from '../../trainer-daemon/rollouts/verdict.ts';
 import { checkRecord } from '../../trainer-daemon/samples/record.ts';
 import {
@@ -57,6 +58,12 @@ const send =
     if (after === 'end') socket.end();
     if (after === 'reset') setTimeout(() => socket.resetAndDestroy(), 30);
   };
+/** A server whose weights change for ever, and which holds no calls meanwhile. */
+function changing() {
+  const gate = new PolicyGate({ calls: 0 });
+  gate.during(() => new Promise(() => {}));
+  return createUpstream({ kind: 'vllm', url: 'http://127.0.0.1:9', model: 'm', policyVersion: () => 3, gate });
+}
 const hang: Fault = () => {};
 const first = streamBegin;
 
@@ -376,6 +383,7 @@ const ROWS: Row[] = [
       return reply;
     },
     pass: '503 recording_failed, x-should-retry: false',
+    failFast: '424 recording_failed, x-should-retry: false',
     recorded: 'nothing',
     trainable: 'no: a call is lost',
   },
@@ -419,6 +427,36 @@ const ROWS: Row[] = [
       return ask();
     },
     pass: '409 episode_closed, x-should-retry: false',
+    recorded: 'nothing',
+    trainable: 'yes',
+  },
+  {
+    fault: 'a call to an address that the proxy does not serve',
+    play: async ({ episode }) => told(await fetch(`${episode.baseUrl}/chat/completion`, { method: 'POST' })),
+    pass: '404 unknown_url, x-should-retry: false',
+    failFast: '424 unknown_url, x-should-retry: false',
+    recorded: 'nothing',
+    trainable: 'yes',
+  },
+  {
+    fault: 'a call that cannot be held while the weights change',
+    opening: { upstream: changing() },
+    pass: '503 upstream_failed',
+    failFast: '424 upstream_failed, x-should-retry: false',
+    recorded: 'upstream-error',
+    trainable: NO_REPEAT,
+    says: /weights are changing and 0 calls wait/,
+  },
+  {
+    fault: 'a number beyond double precision in the request (`"temperature": 1e999`)',
+    play: async ({ episode }) =>
+      told(
+        await fetch(`${episode.baseUrl}/chat/completions`, {
+          method: 'POST',
+          body: '{"messages": [{"role": "user", "content": "x"}], "temperature": 1e999}',
+        }),
+      ),
+    pass: '400 invalid_request',
     recorded: 'nothing',
     trainable: 'yes',
   },
@@ -505,7 +543,11 @@ async function inject(row: Row, manner: Manner): Promise<{ got: string; recorded
 
   // The harness goes on with another call, where it can.
   server.faults = [];
-  const goesOn = opening.turns > 0 && !episode.untrainable?.includes('recorded') && row.url === undefined;
+  const goesOn =
+    opening.turns > 0 &&
+    opening.upstream.gate === undefined &&
+    !episode.untrainable?.includes('recorded') &&
+    row.url === undefined;
   if (goesOn && sink.calls.every(({ status }) => status !== 'limit')) {
     const next = await ask('next');
     if (!row.fault.includes('end of its episode')) expect(next, 'the next call').toBe('200');

@@ -121,11 +121,54 @@ describe.each([false, true])('streamed: %s', (stream) => {
       content: [{ type: 'tool_use', name: 'pick', input: { n: 1 } }],
     });
     for (const call of bench.sink.calls) {
+      const id = expect.stringMatching(/^call_[0-9a-f]{24}_0$/);
       expect(call.response?.toolCalls).toEqual([
-        { id: '', type: 'function_call', function: { name: 'pick', arguments: '{"n": 1.0}' } },
+        { id, type: 'function_call', function: { name: 'pick', arguments: '{"n": 1.0}' } },
       ]);
       expect(call.untrainable).toContain('form before tool calls');
     }
+  });
+
+  it('calls without ids get ids that differ, the same for the client, in the record and in the history', async () => {
+    bench.server.turns = [
+      {
+        content: null,
+        finishReason: 'tool_calls',
+        toolCalls: ['{"n": 1}', ''].map((text, i) => ({ id: '', name: `f${i}`, arguments: text })),
+      },
+    ];
+    const { episode, response, said } = await ask();
+    const idsSaid = [
+      response.output.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : [])),
+      said.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])),
+    ];
+    for (const [i, call] of bench.sink.calls.entries()) {
+      const ids = call.response?.toolCalls.map(({ id }) => id) ?? [];
+      expect(ids).toEqual([expect.stringMatching(/^call_[0-9a-f]{24}_0$/), ids[0].replace(/0$/, '1')]);
+      expect(idsSaid[i]).toEqual(ids);
+    }
+    // Arguments that are left out are none, and come back as they were written.
+    expect(said.content[1]).toMatchObject({ type: 'tool_use', input: {} });
+    const results = idsSaid[1].map((tool_use_id) => ({ type: 'tool_result' as const, tool_use_id, content: 'ok' }));
+    await bench.anthropic(episode).messages.create({
+      ...message,
+      messages: [...message.messages, { role: 'assistant', content: said.content }, { role: 'user', content: results }],
+    });
+    const [, assistant, ...tools] = bench.sink.calls[2].request.messages;
+    expect(assistant.tool_calls?.map(({ id, function: fn }) => [id, fn.arguments])).toEqual([
+      [idsSaid[1][0], '{"n": 1}'],
+      [idsSaid[1][1], ''],
+    ]);
+    expect(tools.map(({ tool_call_id: id }) => id)).toEqual(idsSaid[1]);
+    // Clients of Chat Completions get what the server said.
+    await bench.openai(episode).chat.completions.create(text);
+    expect(bench.sink.calls[3].response?.toolCalls.map(({ id }) => id)).toEqual(['', '']);
+  });
+
+  it('a reply of another role than the assistant is not trained on', async () => {
+    serve({ content: 'x' }, { role: 'user' });
+    const { episode } = await ask();
+    expect(episode.untrainable).toContain(`the reply is of the role "user", not the assistant's`);
   });
 
   it.each(['abort', 'error', null])('a response that ended by %j is no whole one', async (finishReason) => {

@@ -9,6 +9,7 @@ import { type CallInDialect, wayOf } from './dialects/contract.ts';
 import { jsonParts, type LargeText } from './large-texts.ts';
 import { NotHeld } from './policy-gate.ts';
 import { eventsOf, readStream, readWhole } from './reply-reading.ts';
+import { idOfNameless } from './reply-shapes.ts';
 import { enforceSampling } from './sampling.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import { captureProblem } from './trainability.ts';
@@ -64,7 +65,10 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
   const way = wayOf(dialect, upstream.client);
   const boundary = enforceSampling(setup.request, opening, seedOf(setup.id));
   const wantsStream = setup.request.stream === true;
-  const collector = new CompletionCollector(upstream.client);
+  const collector = new CompletionCollector(
+    upstream.client,
+    dialect.namesCalls ? (index) => idOfNameless(context.replyId, index) : undefined,
+  );
   const silence = new SilenceWatch(opening.silenceSeconds ?? SILENCE_SECONDS, hooks.signal);
   const heartbeat = wantsStream
     ? setInterval(() => hooks.heartbeat?.(), (opening.heartbeatSeconds ?? HEARTBEAT_SECONDS) * 1000)
@@ -188,7 +192,7 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
       contextLimit: false,
       // The store's message may quote paths; the harness needs none of it.
       error: apiError(
-        503,
+        opening.onUpstreamFailure === 'fail-fast' ? 424 : 503,
         'recording_failed',
         'the call could not be recorded (is the disk full?); its reply is withheld and the episode cannot be trained on',
         { retry: false },

@@ -26,6 +26,7 @@ export class ReplyError extends Error {}
 
 export class CompletionCollector {
   private readonly client: UpstreamClient;
+  private readonly idFor: ((index: number) => string) | undefined;
   private content: string | null = null;
   private reasoning: string | null = null;
   private readonly toolCalls: Record<string, unknown>[] = [];
@@ -41,8 +42,10 @@ export class CompletionCollector {
   policyVersion: number | undefined;
   private sawChoice = false;
 
-  constructor(client: UpstreamClient) {
+  /** @param idFor the id under which a client is handed a call that has an empty one; left out where it gets that. */
+  constructor(client: UpstreamClient, idFor?: (index: number) => string) {
     this.client = client;
+    this.idFor = idFor;
   }
 
   /** Takes a whole reply (`object: "chat.completion"`). @throws ReplyError */
@@ -79,8 +82,10 @@ export class CompletionCollector {
   /** What has come so far. @throws ReplyError when a tool call is malformed. */
   completion(): Completion {
     const toolCalls: ToolCall[] = [];
-    for (const call of this.toolCalls.filter((each) => each !== undefined)) {
-      const parsed = toolCallSchema.safeParse(call);
+    for (const [index, call] of this.toolCalls.entries()) {
+      if (call === undefined) continue;
+      const named = call.id === '' && this.idFor !== undefined ? { ...call, id: this.idFor(index) } : call;
+      const parsed = toolCallSchema.safeParse(named);
       if (!parsed.success) throw new ReplyError('the reply has a tool call without id, name or arguments');
       toolCalls.push(parsed.data);
     }
@@ -137,6 +142,9 @@ export class CompletionCollector {
 
   private add(choice: Record<string, unknown>, message: Record<string, unknown>): void {
     this.sawChoice = true;
+    const { role } = message;
+    if (typeof role === 'string' && role !== '' && role !== 'assistant')
+      this.unusual = `the reply is of the role "${role.slice(0, 40)}", not the assistant's`;
     const content = contentIn(message);
     if (content !== null) this.content = (this.content ?? '') + content;
     const reasoning = reasoningIn(message);
@@ -184,7 +192,9 @@ export class CompletionCollector {
       };
       return;
     }
-    Object.assign(known, withoutNull(rest));
+    const { id, ...more } = withoutNull(rest);
+    // Some servers repeat an empty id with each piece.
+    Object.assign(known, more, id === undefined || id === '' ? {} : { id });
     const target = known.function as Record<string, unknown>;
     if (typeof part.name === 'string') target.name = part.name;
     if (typeof part.arguments === 'string') target.arguments = String(target.arguments) + part.arguments;

@@ -2,17 +2,18 @@
 
 export class EventStreamReader {
   private readonly decoder = new TextDecoder();
-  private text = '';
+  /** Pieces of the line that has not ended; put together once, so that a long line costs its length and no more. */
+  private unended: string[] = [];
   private data: string[] = [];
   private afterReturn = false;
 
   /** @returns the data of every event that these bytes complete (comments and other fields are dropped). */
   push(bytes: Uint8Array): string[] {
-    this.text += this.decoder.decode(bytes, { stream: true });
+    const text = this.decoder.decode(bytes, { stream: true });
     const events: string[] = [];
     let start = 0;
-    for (let i = 0; i < this.text.length; i++) {
-      const code = this.text.charCodeAt(i);
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
       if (code === 10 && this.afterReturn) {
         // Second half of CR LF: its line has ended already.
         this.afterReturn = false;
@@ -21,10 +22,12 @@ export class EventStreamReader {
       }
       this.afterReturn = code === 13;
       if (code !== 10 && code !== 13) continue;
-      this.line(this.text.slice(start, i), events);
+      this.unended.push(text.slice(start, i));
+      this.line(this.unended.join(''), events);
+      this.unended = [];
       start = i + 1;
     }
-    this.text = this.text.slice(start);
+    if (start < text.length) this.unended.push(text.slice(start));
     return events;
   }
 

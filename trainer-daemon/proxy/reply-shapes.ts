@@ -47,6 +47,11 @@ export function functionCallIn(message: Record<string, unknown>): Record<string,
   return typeof fn === 'object' && fn !== null ? { index: 0, id: '', type: 'function_call', function: fn } : undefined;
 }
 
+/** The id of a tool call that its server gave none, for clients that match results to calls by it. */
+export function idOfNameless(replyId: string, index: number): string {
+  return `call_${replyId}_${index}`;
+}
+
 function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return null;

@@ -157,7 +157,15 @@ class ProxyServer implements RecordingProxy {
       return refuse(
         request,
         response,
-        dialect.error(apiError(404, 'unknown_url', `the recording proxy serves ${SERVED} only`)),
+        // Harnesses that must not repeat a failure (CaP-X) repeat a 404 for ever too.
+        dialect.error(
+          apiError(
+            episode.opening.onUpstreamFailure === 'fail-fast' ? 424 : 404,
+            'unknown_url',
+            `the recording proxy serves ${SERVED} only`,
+            { retry: false },
+          ),
+        ),
       );
     if (!served || request.method !== 'POST')
       return refuse(

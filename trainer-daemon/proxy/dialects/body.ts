@@ -50,19 +50,42 @@ export function parseBody(bytes: Buffer, known: KnownTexts): { body: unknown; te
   } catch {
     throw new RefusedRequest('invalid_json', 'the request body is not JSON in UTF-8');
   }
-  if (isDeep(body)) throw new RefusedRequest('invalid_request', `the request is nested deeper than ${DEEPEST} levels`);
+  const fault = faultIn(body);
+  if (fault === 'deep')
+    throw new RefusedRequest('invalid_request', `the request is nested deeper than ${DEEPEST} levels`);
+  if (fault === 'endless')
+    throw new RefusedRequest(
+      'invalid_request',
+      `${endlessIn(body, '')?.slice(0, 200)} is a number too large for double precision: send one that is smaller than 1.8e308`,
+    );
   return { body, texts };
 }
 
-function isDeep(value: unknown): boolean {
+/** What nobody could write out again as it came: values in values without end, and numbers that were read as infinite. */
+function faultIn(value: unknown): 'deep' | 'endless' | undefined {
   let level = [value];
+  let endless = false;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > DEEPEST) return true;
+    if (depth > DEEPEST) return 'deep';
     const next: unknown[] = [];
     for (const each of level)
       if (typeof each === 'object' && each !== null)
-        for (const inner of Object.values(each)) if (typeof inner === 'object' && inner !== null) next.push(inner);
+        for (const inner of Object.values(each))
+          if (typeof inner === 'object') {
+            if (inner !== null) next.push(inner);
+          } else if (typeof inner === 'number' && !Number.isFinite(inner)) endless = true;
     level = next;
   }
-  return false;
+  return endless || (typeof value === 'number' && !Number.isFinite(value)) ? 'endless' : undefined;
+}
+
+/** The place of the first infinite number; not called for values that are too deep. */
+function endlessIn(value: unknown, path: string): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : path || 'the request';
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = endlessIn(inner, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -109,6 +109,8 @@ export function object(value: unknown): Record<string, unknown> {
 
 /** A tool call as far as it has come. */
 export interface ToolCallSoFar {
+  /** Its number in the reply. */
+  index: number;
   id: string;
   name: string;
   arguments: string;
@@ -116,9 +118,9 @@ export interface ToolCallSoFar {
 
 /** Adds a streamed piece to the calls, as the record does: names replace, arguments go on. */
 export function addToolCall(calls: Map<number, ToolCallSoFar>, piece: ToolCallPiece): ToolCallSoFar {
-  const known = calls.get(piece.index) ?? { id: '', name: '', arguments: '' };
+  const known = calls.get(piece.index) ?? { index: piece.index, id: '', name: '', arguments: '' };
   calls.set(piece.index, known);
-  known.id = piece.id ?? known.id;
+  known.id = piece.id || known.id;
   known.name = piece.name ?? known.name;
   known.arguments += piece.arguments;
   return known;

@@ -72,6 +72,8 @@ export interface Dialect {
   surface: ResolvedCall['surface'];
   /** Paths it answers by POST. */
   paths: readonly string[];
+  /** Its clients match results to tool calls by ids that must differ: empty ones are replaced (`idOfNameless`). */
+  namesCalls?: boolean;
   /** Another endpoint than the upstream's chat completions; a server without it is sent the chat form. */
   own?: OwnEndpoint;
   /** How long a prompt is, asked without making a call. */

@@ -18,6 +18,18 @@ describe('event stream', () => {
     expect(read('data: a\n\ndata: b')).toEqual(['a']);
   });
 
+  it('takes a long line in time that grows with its length alone', () => {
+    const reader = new EventStreamReader();
+    const piece = new TextEncoder().encode('x'.repeat(4096));
+    const started = performance.now();
+    reader.push(new TextEncoder().encode('data: '));
+    for (let i = 0; i < 2048; i++) expect(reader.push(piece)).toHaveLength(0);
+    const [event] = reader.push(new TextEncoder().encode('\r\n\r\n'));
+    expect(event).toHaveLength(2048 * 4096);
+    // Some 50 ms; more than a minute where each piece has the whole line searched.
+    expect(performance.now() - started).toBeLessThan(8000);
+  }, 120_000);
+
   it('reads the same whatever the pieces', () => {
     fc.assert(
       fc.property(

@@ -7,6 +7,7 @@ import { conversationToChat, THREAD_UNSUPPORTED, toChat } from './request.ts';
 
 export const messagesDialect: Dialect = {
   surface: 'messages',
+  namesCalls: true,
   paths: ['/v1/messages'],
   toChat,
   count: {

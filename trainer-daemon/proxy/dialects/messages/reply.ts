@@ -1,4 +1,6 @@
 /** A chat completion as a message of Anthropic's API, whole or as a stream of events. */
+
+import { idOfNameless } from '../../reply-shapes.ts';
 import {
   addToolCall,
   inOrder,
@@ -141,9 +143,9 @@ function opening(context: ReplyContext, model: string | undefined) {
 
 /** Arguments that are no JSON object are handed on as Anthropic advises for its own unchecked streams. */
 function toolUse({ name, arguments: text, ...call }: ToolCallSoFar, { replyId, toolCalls }: ReplyContext) {
-  // A call in the form before tool calls has no id, and its result could not be matched to it.
-  const id = call.id || `call_${replyId}`;
-  const value = parsed(text);
+  const id = call.id || idOfNameless(replyId, call.index);
+  // Many models write nothing where a function has no parameters.
+  const value = text.trim() === '' ? {} : parsed(text);
   const input = isObject(value) ? value : { INVALID_JSON: text };
   toolCalls.remember(id, text, input);
   return { type: 'tool_use', id, name, input };

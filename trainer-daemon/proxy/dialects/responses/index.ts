@@ -8,6 +8,7 @@ import { ResponseEvents } from './stream.ts';
 
 export const responsesDialect: Dialect = {
   surface: 'responses',
+  namesCalls: true,
   paths: ['/v1/responses'],
   toChat,
   reply,

@@ -1,4 +1,5 @@
 /** A chat completion as a response object of OpenAI's Responses API. */
+import { idOfNameless } from '../../reply-shapes.ts';
 import {
   addToolCall,
   inOrder,
@@ -70,8 +71,7 @@ export class ItemMaker {
 
   call(index: number, call: ToolCallSoFar): Item {
     const { replyId, toolCalls } = this.context;
-    // A call in the form before tool calls has no id, and its output could not be matched to it.
-    const id = call.id || `call_${replyId}`;
+    const id = call.id || idOfNameless(replyId, call.index);
     const namespace = this.offered.get(call.name)?.namespace;
     const place = namespace === undefined ? {} : { namespace };
     if (!this.isCustom(call.name))
