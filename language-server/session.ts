@@ -78,7 +78,7 @@ export function serve(connection: Connection, dist: string): void {
     return {
       capabilities: {
         textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
-        completionProvider: { triggerCharacters: [':', ' ', '{', '[', ',', '"', '-'] },
+        completionProvider: { triggerCharacters: [':', ' ', '{', '[', ',', '"', '-', '/'] },
         hoverProvider: true,
         documentSymbolProvider: true,
         foldingRangeProvider: true,

@@ -88,6 +88,7 @@ const COMPLETION_KINDS = {
   section: CompletionItemKind.Module,
   value: CompletionItemKind.EnumMember,
   file: CompletionItemKind.File,
+  folder: CompletionItemKind.Folder,
 } as const;
 
 export function completions({ config, around }: OpenConfig, position: Position): CompletionItem[] {

@@ -45,6 +45,15 @@ export function fileSurroundings(
         return undefined; // Not there, out of reach, a loop of links, or no possible path at all.
       }
     },
+    list(path) {
+      try {
+        return readdirSync(resolve(folder, path), { withFileTypes: true })
+          .map((entry) => ({ name: entry.name, kind: entry.isDirectory() ? ('folder' as const) : ('file' as const) }))
+          .sort((a, b) => (a.name < b.name ? -1 : 1));
+      } catch {
+        return undefined;
+      }
+    },
     readText(path) {
       try {
         const file = resolve(folder, path);

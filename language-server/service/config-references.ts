@@ -18,6 +18,8 @@ export interface Surroundings {
   listing?(adapter: string): HarnessListing | undefined;
   /** The text of a small file, at a path like those of `kind`; undefined where there is none. */
   readText?(path: string): string | undefined;
+  /** What lies in a folder, by name; undefined where there is none. */
+  list?(folder: string): readonly { name: string; kind: 'file' | 'folder' }[] | undefined;
   /** What is wrong with the files of a checkpoint folder; undefined where that is not known (yet). */
   inspection?(checkpoint: string): readonly CheckpointRemark[] | undefined;
 }

@@ -8,6 +8,7 @@ import type { Surroundings } from '../config-references.ts';
 import type { Position } from '../contract.ts';
 import type { ConfigText } from './config-text.ts';
 import { defaultText, describeKey, keyAt } from './key-text.ts';
+import { adapterOffers, checkpointOffers } from './path-offers.ts';
 import type { Completion } from './shapes.ts';
 import { entriesOf } from './tree.ts';
 
@@ -24,7 +25,9 @@ interface Place {
 /** Never throws; nothing is offered inside comments. */
 export function configCompletions(config: ConfigText, position: Position, around?: Surroundings): Completion[] {
   const { text, json } = config;
-  if (text.length > LARGEST_CONFIG) return [];
+  // What was too large to be read for findings is not read for this either.
+  if (text.length > LARGEST_CONFIG || config.reading.problems.some(({ code }) => code === 'config-too-large'))
+    return [];
   const at = config.offset(position);
   const lineStart = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
   if (/(^|\s)#/.test(text.slice(lineStart, at).replace(/"[^"]*"|'[^']*'/g, ''))) return [];
@@ -35,7 +38,11 @@ export function configCompletions(config: ConfigText, position: Position, around
   const range = config.range(start, end);
   const preset = config.reading.written?.preset;
   const named = typeof preset === 'string' ? preset : undefined;
-  const offers = place.part === 'key' ? keyOffers(place, named) : valueOffers(place.path, config, around, named);
+  const typed = text.slice(start, at).replace(/^["']/, '');
+  const offers =
+    place.part === 'key'
+      ? [...keyOffers(place, named), ...suiteOffers(place, config, around)]
+      : valueOffers(place.path, config, typed, around, named);
   const hasColon = /^\s*:/.test(text.slice(end, end + 20));
   const flow = json || inFlow(text, start);
   const indent = /^\s*/.exec(text.slice(lineStart, at))?.[0] ?? '';
@@ -107,22 +114,53 @@ function keyOffers({ path, taken }: Place, preset: string | undefined): Offer[] 
     });
 }
 
-function valueOffers(path: Path, config: ConfigText, around: Surroundings | undefined, preset?: string): Offer[] {
+/** As keys of `harness.tasks`: the suites that are listed. */
+function suiteOffers({ path, taken }: Place, config: ConfigText, around: Surroundings | undefined): Offer[] {
+  if (path.join('.') !== 'harness.tasks') return [];
+  const { suites } = (config.reading.written?.harness ?? {}) as { suites?: unknown };
+  if (!Array.isArray(suites)) return [];
+  const tasks = listingFor(config, around)?.tasks ?? {};
+  return suites
+    .filter((suite): suite is string => typeof suite === 'string' && !taken.includes(suite))
+    .map((label) => ({ label, kind: 'key', ...(Object.hasOwn(tasks, label) && described(tasks[label])) }));
+}
+
+/** What the adapter lists, as far as it can be read from a config that is not sound. */
+function listingFor(config: ConfigText, around: Surroundings | undefined) {
+  return around?.listing?.(config.reading.usable?.harness.adapter ?? adapterIn(config));
+}
+
+function described(tasks: readonly string[]): Pick<Offer, 'detail' | 'documentation'> {
+  return { detail: `${tasks.length} tasks`, documentation: tasks.join('  \n') };
+}
+
+function valueOffers(
+  path: Path,
+  config: ConfigText,
+  typed: string,
+  around: Surroundings | undefined,
+  preset?: string,
+): Offer[] {
   const schema = schemaAt(path);
   const key = keyAt(path);
   const name = path.filter((step) => typeof step === 'string').join('.');
-  const listing = around?.listing?.(config.reading.usable?.harness.adapter ?? adapterIn(config));
-  if (name === 'harness.adapter')
-    return (around?.shippedAdapters ?? []).map((label): Offer => ({ label, kind: 'file', detail: 'shipped adapter' }));
+  const listing = listingFor(config, around);
+  if (name === 'harness.adapter') {
+    const shipped = (around?.shippedAdapters ?? []).map(
+      (label): Offer => ({ label, kind: 'file', detail: 'shipped adapter' }),
+    );
+    return [...(typed.includes('/') ? [] : shipped), ...adapterOffers(typed, around)];
+  }
+  if (name === 'planner.checkpoint') return checkpointOffers(typed, around);
   if (name === 'harness.suites' && listing)
     return Object.entries(listing.tasks).map(
-      ([label, tasks]): Offer => ({
-        label,
-        kind: 'value',
-        detail: `${tasks.length} tasks`,
-        documentation: tasks.join('  \n'),
-      }),
+      ([label, tasks]): Offer => ({ label, kind: 'value', ...described(tasks) }),
     );
+  const suite = path.length >= 3 && path[0] === 'harness' && path[1] === 'tasks' ? String(path[2]) : undefined;
+  if (suite !== undefined && listing && Object.hasOwn(listing.tasks, suite)) {
+    const tasks = listing.tasks[suite];
+    return [{ label: tasks.length > 1 ? `0-${tasks.length - 1}` : '0', kind: 'value', ...described(tasks) }];
+  }
   if (!schema || !key) return [];
   const words = [...allowedWords(schema), ...plainWords(schema)];
   const standard = key.defaultText;
@@ -156,6 +194,8 @@ function plainWords(schema: z.ZodType): string[] {
 }
 
 function scalarText(word: string, json: boolean): string {
+  // A path may hold what means something else in YAML.
+  if (!json && /[:#,&*!|>{}[\]"'%@`]/.test(word) && !/^[[{"]/.test(word)) return JSON.stringify(word);
   if (!json || /^(?:true|false|null|-?\d[\d.eE+-]*|[[{"].*)$/.test(word)) return word;
   return JSON.stringify(word);
 }

@@ -3,7 +3,7 @@ import type { Range, TextEdit } from '../contract.ts';
 
 export interface Completion {
   label: string;
-  kind: 'key' | 'section' | 'value' | 'file';
+  kind: 'key' | 'section' | 'value' | 'file' | 'folder';
   /** Short, beside the label: the default. */
   detail?: string;
   /** Markdown. */

@@ -15,9 +15,23 @@ import {
 import type { Position, TextEdit } from '../../../../language-server/service/contract.ts';
 
 const HEAD = 'version: 1\nname: x\nharness: { adapter: tabletop-skills, suites: [kitchen] }\n';
+const FOLDERS: Record<string, { name: string; kind: 'file' | 'folder' }[]> = {
+  './': [
+    { name: '.git', kind: 'folder' },
+    { name: 'arm.adapter.ts', kind: 'file' },
+    { name: 'node_modules', kind: 'folder' },
+    { name: 'notes.ts', kind: 'file' },
+    { name: 'planners', kind: 'folder' },
+  ],
+  './planners/': [
+    { name: 'my #1', kind: 'folder' },
+    { name: 'small', kind: 'folder' },
+  ],
+};
 const around: Surroundings = {
   shippedAdapters: ['result-json', 'tabletop-skills'],
-  kind: () => undefined,
+  kind: (path) => (path === './planners/small/config.json' ? 'file' : undefined),
+  list: (folder) => FOLDERS[folder],
   listing: (adapter) =>
     adapter === 'tabletop-skills' ? { adapter, tasks: { kitchen: ['a', 'b'], garden: ['c'] }, states: 50 } : undefined,
 };
@@ -59,6 +73,41 @@ describe('completion', () => {
     ['after an error elsewhere', `${HEAD}sft:\n  batch 3\nrl:\n  |\n`, 'rounds'],
   ])('%s', (_what, text, label) => {
     expect(offered(text)).toContain(label);
+  });
+
+  it.each([
+    ['suites as keys of tasks', 'suites: [kitchen, garden]\n  tasks:\n    |\n', ['kitchen', 'garden']],
+    ['those that are left', 'suites: [kitchen, garden]\n  tasks:\n    kitchen: 0\n    gar|\n', ['garden']],
+    ['in braces', 'suites: [kitchen, garden]\n  tasks: { garden: 0, k| }\n', ['kitchen']],
+    ['suites the adapter does not list', 'suites: [cellar]\n  tasks: { | }\n', ['cellar']],
+    ['the tasks of a suite', 'suites: [kitchen]\n  tasks: { kitchen: | }\n', ['0-1']],
+    ['the only task of a suite', 'suites: [garden]\n  tasks:\n    garden: |\n', ['0']],
+  ])('%s', (_what, harness, labels) => {
+    expect(offered(`version: 1\nname: x\nharness:\n  adapter: tabletop-skills\n  ${harness}`)).toEqual(labels);
+  });
+
+  it('leads along folders to checkpoints and adapters', () => {
+    expect(offered(`${HEAD}planner:\n  checkpoint: |\n`)).toEqual(['./planners']);
+    expect(offered(`${HEAD}planner: { checkpoint: "./planners/sm|" }\n`)).toEqual([
+      './planners/my #1',
+      './planners/small',
+    ]);
+    expect(offered(`${HEAD}planner: { checkpoint: ./nowhere/| }\n`)).toEqual([]);
+    expect(offered('{ "harness": { "adapter": "./|" } }', 'c.training.json')).toEqual([
+      './arm.adapter.ts',
+      './planners',
+    ]);
+    const { config, at, text } = marked(`${HEAD}planner: { checkpoint: ./planners/| }\n`);
+    const [odd, small] = configCompletions(config, at, around);
+    expect(small.detail).toBe('checkpoint');
+    expect(odd.detail).toBeUndefined();
+    expect(applied(text, config, [small.edit])).toBe(`${HEAD}planner: { checkpoint: ./planners/small }\n`);
+    expect(applied(text, config, [odd.edit])).toBe(`${HEAD}planner: { checkpoint: "./planners/my #1" }\n`);
+  });
+
+  it('offers nothing in a file that is too large to be read', () => {
+    const many = Array.from({ length: 21_000 }, (_, i) => i).join(', ');
+    expect(offered(`${HEAD}splits: { training: [${many}] }\nrl: { | }\n`)).toEqual([]);
   });
 
   it('leaves out keys that are there, and offers nothing in a comment', () => {
