@@ -56,8 +56,17 @@ export const toHostSchema = z.discriminatedUnion('type', [
 export type ToHost = z.output<typeof toHostSchema>;
 export type ExportTable = Extract<ToHost, { type: 'export-csv' }>['table'];
 
+const restoreSchema = z.strictObject({
+  folder: z.string(),
+  /** A path in the folder that does not lead out of it. */
+  run: z.string().check(
+    z.minLength(1),
+    z.refine((run) => !/^[/\\]|^[a-z]:/i.test(run) && !run.split(/[/\\]/).includes('..')),
+  ),
+});
+
 /** What the editor gave back, or undefined when it is not ours. */
 export function readRestore(value: unknown): PageRestore | undefined {
-  const read = z.safeParse(z.strictObject({ folder: z.string(), run: z.string().check(z.minLength(1)) }), value);
+  const read = restoreSchema.safeParse(value);
   return read.success ? read.data : undefined;
 }

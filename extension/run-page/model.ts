@@ -194,7 +194,8 @@ function validationOf(policy: PolicyRecord | undefined): PageRate | null {
   return policy?.validation ? rateOf(policy.validation.successes, policy.validation.episodes) : null;
 }
 
-function rateOf(successes: number, episodes: number): PageRate {
+/** A rate with its interval. */
+export function rateOf(successes: number, episodes: number): PageRate {
   return { episodes, successes, rate: episodes === 0 ? null : successes / episodes, ...wilson(successes, episodes) };
 }
 

@@ -15,12 +15,16 @@ import {
 import type { DaemonStatus } from '../daemon/client.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { PANELS } from '../ids.ts';
-import { mayExecute } from '../trust.ts';
 import { Conversation } from './conversation.ts';
 import { pageDocument } from './document.ts';
 import { readRestore } from './messages.ts';
+import { recordedModel } from './recorded-source.ts';
 import { RunPageSource } from './source.ts';
 import { pageWords } from './wording.ts';
+
+/** What a page is fed by. */
+type PageSource = Pick<RunPageSource, 'model' | 'onChange' | 'dispose'>;
+const NOTHING = { dispose: () => {} };
 
 export class RunPages implements Disposable, WebviewPanelSerializer {
   private readonly files: Uri;
@@ -36,11 +40,13 @@ export class RunPages implements Disposable, WebviewPanelSerializer {
     this.serializer = window.registerWebviewPanelSerializer(PANELS.runPage, this);
   }
 
-  /** Shows a run's page, in front when it is open already. Starts the folder's daemon where there is none. */
+  /**
+   * Shows a run's page, in front when it is open already. Starts the folder's daemon where there is none; in a workspace
+   * that is not trusted, the run is only read.
+   */
   async open(folder: Folder, run: string): Promise<void> {
     const known = this.panels.get(keyOf(folder, run));
     if (known) return known.reveal();
-    if (!mayExecute()) return;
     const source = await this.follow(folder, run);
     const panel = window.createWebviewPanel(PANELS.runPage, titleOf(run), ViewColumn.Active, {
       enableFindWidget: true,
@@ -52,7 +58,7 @@ export class RunPages implements Disposable, WebviewPanelSerializer {
   async deserializeWebviewPanel(panel: WebviewPanel, state: unknown): Promise<void> {
     const restore = readRestore(state);
     const folder = this.folders.all.find(({ place }) => place.uri.toString() === restore?.folder);
-    if (!restore || !folder || !workspace.isTrusted) return panel.dispose();
+    if (!restore || !folder) return panel.dispose();
     try {
       const source = await this.follow(folder, restore.run);
       this.fill(panel, folder, restore.run, source);
@@ -69,7 +75,14 @@ export class RunPages implements Disposable, WebviewPanelSerializer {
     for (const panel of [...this.panels.values()]) panel.dispose();
   }
 
-  private async follow({ client, place }: Folder, run: string): Promise<RunPageSource> {
+  private async follow({ client, place }: Folder, run: string): Promise<PageSource> {
+    if (!workspace.isTrusted) {
+      const directory = Uri.joinPath(place.uri, run).fsPath;
+      const words = l10n.t(
+        'The workspace is not trusted: this was read from the files of the run, as they were. Nothing is run, and planners are not compared.',
+      );
+      return { model: await recordedModel(directory, { run, words }), onChange: () => NOTHING, dispose: () => {} };
+    }
     await client.start();
     return RunPageSource.open(client, run, {
       log: (text) => this.log.info(`${place.name}: ${text}`),
@@ -77,7 +90,7 @@ export class RunPages implements Disposable, WebviewPanelSerializer {
     });
   }
 
-  private fill(panel: WebviewPanel, folder: Folder, run: string, source: RunPageSource): void {
+  private fill(panel: WebviewPanel, folder: Folder, run: string, source: PageSource): void {
     const key = keyOf(folder, run);
     this.panels.set(key, panel);
     const { webview } = panel;

@@ -7,6 +7,7 @@ import { Conversation } from '../../extension/run-page/conversation.ts';
 import type { PageData } from '../../extension/run-page/data.ts';
 import { type ToPage, toPageSchema } from '../../extension/run-page/messages.ts';
 import { plotTable } from '../../extension/run-page/plots.ts';
+import { recordedModel } from '../../extension/run-page/recorded-source.ts';
 import { pageWords } from '../../extension/run-page/wording.ts';
 import type { JournalLine } from '../../protocol/journal.ts';
 import type { EvaluationSummary, RoundSummary, StepRecord } from '../../protocol/records.ts';
@@ -89,6 +90,13 @@ it('a training shows live what its records say at the end; who opens the page la
     expect(Object.keys(planner?.suites ?? {})).toEqual(Object.keys(suites));
   }
   expect(data.evaluations?.comparisons.map(({ a, b }) => `${b} > ${a}`)).toHaveLength(3);
+
+  // Read from the files alone, as where nothing may be run: the same without comparisons.
+  const read = (await recordedModel(directory, { run, words: 'only read' })).data(Date.now());
+  const { head, stages, rounds, steps, evaluations } = JSON.parse(JSON.stringify(data)) as PageData;
+  expect(read).toMatchObject({ stages, rounds, steps, head: { ...head, connection: 'only read' }, work: null });
+  expect(read.evaluations).toEqual({ planners: evaluations?.planners, comparisons: [] });
+  await expect(recordedModel(join(directory, 'policies'), { run, words: '' })).rejects.toThrow(/run/);
 
   // The daemon goes: the page says why nothing new comes, and keeps what it has.
   await daemon.stop('now');

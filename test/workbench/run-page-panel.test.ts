@@ -1,5 +1,5 @@
 /** The run page in the editor, on a real finished run. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli } from '../integration/cli-process.ts';
@@ -7,20 +7,27 @@ import { pageConfig } from '../integration/followed-page.ts';
 import { temporaryFolder } from '../integration/quick-run.ts';
 import { vscodeFolder } from './bed/server.ts';
 import { session } from './bed/session.ts';
+import type { Workbench } from './bed/workbench.ts';
+
+/** A window on a workspace that has a finished run of a short training. */
+async function withRun(settings: Record<string, unknown> = {}) {
+  const made = temporaryFolder();
+  const text = JSON.stringify(pageConfig);
+  writeFileSync(join(made, 'page.training.json'), text);
+  const trained = await cli(made, ['train', 'page.training.json', '--run', 'runs/page']);
+  expect(trained.code, trained.err).toBe(0);
+  return session(
+    { 'page.training.json': text },
+    { settings, prepare: (at) => cpSync(join(made, 'runs'), join(at, 'runs'), { recursive: true }) },
+  );
+}
+
+const frameOf = ({ page }: Workbench) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
 
 describe.skipIf(vscodeFolder === null)('the page of a run in the editor', () => {
   it('is opened from the palette, comes back when it was hidden and after a reload, saves files, follows the theme', async () => {
-    const made = temporaryFolder();
-    const text = JSON.stringify(pageConfig);
-    writeFileSync(join(made, 'page.training.json'), text);
-    const trained = await cli(made, ['train', 'page.training.json', '--run', 'runs/page']);
-    expect(trained.code, trained.err).toBe(0);
-
-    const { window, folder } = await session(
-      { 'page.training.json': text },
-      { prepare: (at) => cpSync(join(made, 'runs'), join(at, 'runs'), { recursive: true }) },
-    );
-    const inside = window.page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+    const { window, folder } = await withRun();
+    const inside = frameOf(window);
     await window.palette('AgenticRoboRL: Open Run Page');
     await inside.locator('h1', { hasText: 'page' }).waitFor();
     await inside.locator('.badge', { hasText: 'finished' }).waitFor();
@@ -55,5 +62,18 @@ describe.skipIf(vscodeFolder === null)('the page of a run in the editor', () => 
       await inside.locator(`body.vscode-${name}`).waitFor();
       await window.screenshot(`run-page-in-editor-${name}`);
     }
+  });
+
+  it('is read from its files where the workspace is not trusted, and nothing is started for it', async () => {
+    const { window, folder, daemon } = await withRun({ 'security.workspace.trust.enabled': true });
+    await window.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor();
+    await window.palette('AgenticRoboRL: Open Run Page');
+    const inside = frameOf(window);
+    await inside.locator('.notice-warning', { hasText: 'not trusted' }).waitFor();
+    await inside.locator('#evaluations th', { hasText: 'SFT' }).waitFor();
+    expect(await inside.locator('[data-plot]').count()).toBeGreaterThan(8);
+    await window.screenshot('run-page-untrusted');
+    expect(daemon()).toBeUndefined();
+    expect(existsSync(join(folder, '.agentic-robo-rl'))).toBe(false);
   });
 });

@@ -87,7 +87,14 @@ describe('messages', () => {
 
   it('what the editor gives back after a reload is used only when it is ours', () => {
     expect(readRestore({ folder: 'file:///w', run: 'runs/a' })).toEqual({ folder: 'file:///w', run: 'runs/a' });
-    for (const wrong of [undefined, null, 1, { run: 'runs/a' }, { folder: 'file:///w', run: '' }])
+    for (const wrong of [
+      undefined,
+      null,
+      1,
+      { run: 'runs/a' },
+      { folder: 'file:///w', run: '' },
+      ...['../x', 'runs/../../x', 'runs\\..\\x', '/etc', 'C:\\x'].map((run) => ({ folder: 'file:///w', run })),
+    ])
       expect(readRestore(wrong)).toBeUndefined();
   });
 
