@@ -163,7 +163,7 @@ function advice(value: unknown, schema: z.ZodType | undefined): string {
   const near = nearest(value, allowedWords(schema));
   if (near) return `; did you mean "${near}"?`;
   const pair = pairInPlaceOf(schema, value);
-  if (pair) return `; a space is missing after the colon: "${pair.key}: ${pair.value}"`;
+  if (pair) return `; a space is missing after "${pair.key}:"`;
   const expected = wording(schema);
   if (expected.startsWith('true or false') && /^(yes|no|on|off|y|n)$/i.test(value))
     return `; YAML reads ${value} as text`;

@@ -77,12 +77,28 @@ function replacement(value: Scalar, by: string, text: string): Change | undefine
   return { start, end: start + written.length, text: by + comment };
 }
 
-/** `rounds:2` was read as one word: as a key without a value, or as a value. */
+/** `rounds:2` was read as one word: as a key without a value, or as the text that stands in place of a section. */
 function spaceAfterColon({ space, part }: { space: Path; part: 'key' | 'value' }, config: ConfigText) {
   const node = entryAt(config.reading.document?.contents, space)?.[part];
   if (!isScalar(node) || node.type !== 'PLAIN' || !node.range) return undefined;
-  const colon = config.text.indexOf(':', node.range[0]);
-  return colon < node.range[1] && colon >= 0 ? { start: colon + 1, end: colon + 1, text: ' ' } : undefined;
+  const [start, end] = node.range;
+  const before =
+    config.text
+      .slice(0, start)
+      .split(/[\r\n]/)
+      .at(-1) ?? '';
+  const written = config.text.slice(start, end);
+  if (part === 'key') {
+    const at = start + written.indexOf(':') + 1;
+    // Behind "?" a pair would be a mapping as a key.
+    return at > start && !/\?\s*$/.test(before) ? { start: at, end: at, text: ' ' } : undefined;
+  }
+  // On the line of its key a pair cannot stand, and several lines must all be pairs, in one column.
+  const lines = (before + written).split(/\r\n|\r|\n/);
+  const pair = new RegExp(`^ {${before.length}}[A-Za-z]\\w*:\\S`);
+  return lines.every((line) => pair.test(line))
+    ? { start, end, text: written.replace(/^( *[A-Za-z]\w*):/gm, '$1: ') }
+    : undefined;
 }
 
 function insertion(line: string, root: unknown, config: ConfigText): Change | undefined {

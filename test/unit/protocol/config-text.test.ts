@@ -367,7 +367,7 @@ describe('positions and sentences', () => {
       'a section as one word',
       `${HEAD}rl:\n  rounds:2\n`,
       [
-        `5:3: error: "rl" is "rounds:2"; it must be a mapping with the keys ${knownKeys(['rl']).join(', ')}; a space is missing after the colon: "rounds: 2" [wrong-value]`,
+        `5:3: error: "rl" is "rounds:2"; it must be a mapping with the keys ${knownKeys(['rl']).join(', ')}; a space is missing after "rounds:" [wrong-value]`,
       ],
     ],
     [

@@ -136,6 +136,11 @@ describe('fixes in other forms of the same config', () => {
     ['a missing space in braces', 'rl: {rounds:2}\n', 'rl: {rounds: 2}\n'],
     ['a missing space before a comma', 'rl: {batch:2, rounds: 1}\n', 'rl: {batch: 2, rounds: 1}\n'],
     ['a missing space on a line of its own', 'rl:\n  rounds:2\n', 'rl:\n  rounds: 2\n'],
+    [
+      'missing spaces on lines of their own',
+      'rl:\n  rounds:2\n  batch:3\nseed: 1\n',
+      'rl:\n  rounds: 2\n  batch: 3\nseed: 1\n',
+    ],
     ['minutes', 'rl: { maxTokens: 4k }\n', 'rl: { maxTokens: 4096 }\n'],
     ['a tag of text', 'trainer: { device: !!str gpu }\n', 'trainer: { device: !!str cpu }\n'],
   ])('%s', (_what, before, after) => {
@@ -154,8 +159,16 @@ describe('fixes in other forms of the same config', () => {
     expect(allMended(text, 'c.training.yaml')).toBe(`version: 1\r\n${text}`);
   });
 
-  it('puts no space into a key in quotes, nor a number under a tag', () => {
-    for (const text of ['rl: {"rounds:2"}\n', 'rl: { rounds: !!str 2 }\n'])
+  it('leaves alone a key in quotes, a number under a tag, and what a space would not mend', () => {
+    for (const text of [
+      'rl: {"rounds:2"}\n',
+      'rl: { rounds: !!str 2 }\n',
+      // Where a pair could not stand, or not all of it is pairs.
+      'rl: rounds:2\n',
+      'rl:\n  ? rounds:2\n',
+      'rl:\n  rounds:2\n  and more\n',
+      'rl:\n  rounds:2\n    batch:3\n',
+    ])
       expect(findingsIn(HEAD + text, 'c.training.yaml').map(({ fix }) => fix)).toEqual([undefined]);
   });
 });
