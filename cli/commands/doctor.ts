@@ -2,7 +2,7 @@
 import { Argument, Command, Option } from 'commander';
 import { type Check, runChecks } from '../doctor/checks.ts';
 import { PROBE_COMMAND, PROBES, type Probe, runProbe } from '../doctor/probes.ts';
-import { runUpstreamChecks, type UpstreamCheckOptions } from '../doctor/upstream.ts';
+import { runUpstreamChecks, type UpstreamCheckOptions, upstreamVerdict } from '../doctor/upstream.ts';
 import { EXIT } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { wrap } from '../output/wrap.ts';
@@ -31,16 +31,17 @@ export function doctorCommand(terminal: Terminal): Command {
       const ok = checks.every((check) => check.state !== 'error');
       if (!ok) terminal.exitCode = EXIT.failed;
       if (options.json) {
-        terminal.out(JSON.stringify({ ok, checks }, null, 2));
+        const verdict = options.upstream === undefined ? {} : { verdict: upstreamVerdict(checks) };
+        terminal.out(JSON.stringify({ ok, ...verdict, checks }, null, 2));
         return;
       }
-      const [good, bad] =
-        options.upstream === undefined
-          ? ['everything needed works', 'something needed does not work']
-          : ['nothing speaks against this server', 'calls to this server should not be trained on'];
       const width = Math.max(...checks.map((check) => check.name.length));
       for (const check of checks) terminal.out(checkLines(check, width, terminal));
-      terminal.out(ok ? terminal.paint.green(good) : terminal.paint.red(bad));
+      if (options.upstream !== undefined) {
+        const { trainable, text } = upstreamVerdict(checks);
+        terminal.out(terminal.paint[trainable === true ? 'green' : trainable === false ? 'red' : 'yellow'](text));
+      } else if (ok) terminal.out(terminal.paint.green('everything needed works'));
+      else terminal.out(terminal.paint.red('something needed does not work'));
     });
 }
 

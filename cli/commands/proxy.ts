@@ -11,8 +11,8 @@ import { parsePort, parsePositive } from './serve.ts';
 
 const KINDS = ['auto', 'vllm', 'sglang', 'llamacpp', 'embedded', 'openai'] as const;
 
-const SEVERAL_CONNECTIONS =
-  'two connections are open at a time. If they are two harnesses, all is well; if they are one (the OpenAI and Anthropic clients keep several connections), its calls are spread over several episodes: record with --new-episode-per never and open an episode for each harness with --open-episode';
+const severalConnections = (agent: string) =>
+  `two connections ${agent === '' ? 'without a user-agent' : `of ${JSON.stringify(agent.slice(0, 60))}`} are open at a time. If they are two harnesses, all is well; if they are one (the OpenAI and Anthropic clients keep several connections), its calls are spread over several episodes: record with --new-episode-per never and open an episode for each harness with --open-episode`;
 
 interface ProxyArguments {
   upstream?: string;
@@ -189,7 +189,7 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
     ? await ConnectionFront.start({
         port: options.port,
         bodyLimit,
-        onSeveral: () => told.warn(SEVERAL_CONNECTIONS),
+        onSeveral: (agent) => told.warn(severalConnections(agent)),
         open() {
           const { episode, end } = open();
           return {
@@ -237,21 +237,23 @@ async function record(terminal: Terminal, options: ProxyArguments, url: string):
   const key = front?.key ?? always?.episode.key ?? '';
   // Listened for before anybody is told that it works: whoever reads the address may end it at once.
   const interrupted = untilInterrupted();
+  let ended: PromiseSettledResult<void>[] = [];
   announce(terminal, options, { baseUrl, key, directory, upstream, evidence });
   try {
     await interrupted;
   } finally {
     await control.close();
     await front?.close();
-    await always?.end();
-    for (const opened of further.values()) await opened.end();
+    for (const opened of always ? [always, ...further.values()] : further.values()) opened.end().catch(() => {});
     // Connections that were just closed finish their episodes.
     await new Promise((done) => setImmediate(done));
-    await Promise.allSettled(finishing);
+    ended = await Promise.allSettled(finishing);
     await proxy.close();
     await run.store.close();
   }
   told.summary(directory);
+  // A disk may be full still: the summary has told what is lost, and this says where.
+  for (const each of ended) if (each.status === 'rejected') throw each.reason;
 }
 
 function announce(

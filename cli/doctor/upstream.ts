@@ -33,6 +33,31 @@ export async function runUpstreamChecks(options: UpstreamCheckOptions): Promise<
   });
 }
 
+/** What must be known of a server whose calls are trained on. */
+const NEEDED = new Set(['token ids', 'token ids in streams', 'log-probs', 'alignment']);
+
+export interface UpstreamVerdict {
+  /** Null: nothing speaks against it, but something needed could not be told. */
+  trainable: boolean | null;
+  text: string;
+}
+
+/** The findings in one line. */
+export function upstreamVerdict(checks: readonly Check[]): UpstreamVerdict {
+  if (checks.some(({ state }) => state === 'error'))
+    return { trainable: false, text: 'calls to this server should not be trained on' };
+  const needed = checks.filter(({ name }) => NEEDED.has(name));
+  if (needed.some(({ state }) => state === 'missing'))
+    return { trainable: false, text: 'this server will do for a teacher; its calls cannot be trained on' };
+  const untold = needed.filter(({ state }) => state === 'warning').map(({ name }) => name);
+  if (untold.length > 0)
+    return {
+      trainable: null,
+      text: `nothing was found against this server, but not all could be told (${untold.join(', ')}): make sure of it before its calls are trained on`,
+    };
+  return { trainable: true, text: 'nothing speaks against this server' };
+}
+
 async function rendererOf(folder: string) {
   const { renderPrompt } = await import('../../trainer-daemon/planner/chat-template.ts');
   const { loadTokenizer } = await import('../../trainer-daemon/planner/tokenizer.ts');

@@ -10,8 +10,8 @@ const MOST_REMEMBERED = 10_000;
 export interface EpisodesOptions {
   /** Opens an episode; gives its address and what to do when it is over. */
   open(): { baseUrl: string; ended(): void };
-  /** Told once, when two connections of what may be one client are open at a time. */
-  onSeveral(): void;
+  /** Told once for each kind of client, when two connections of one kind, perhaps of one client, are open at a time. */
+  onSeveral(agent: string): void;
 }
 
 export class DoorEpisode {
@@ -71,7 +71,7 @@ export class ConnectionEpisodes {
   readonly #byRequest = new Map<string, DoorEpisode>();
   readonly #all = new Set<DoorEpisode>();
   readonly #agents = new WeakMap<DoorEpisode, string>();
-  #told = false;
+  readonly #told = new Set<string>();
 
   constructor(options: EpisodesOptions) {
     this.#options = options;
@@ -108,9 +108,9 @@ export class ConnectionEpisodes {
   #open(agent: string): DoorEpisode {
     for (const other of this.#all) {
       if (other.over) this.#all.delete(other);
-      else if (other.sockets.size > 0 && this.#agents.get(other) === agent && !this.#told) {
-        this.#told = true;
-        this.#options.onSeveral();
+      else if (other.sockets.size > 0 && this.#agents.get(other) === agent && !this.#told.has(agent)) {
+        this.#told.add(agent);
+        this.#options.onSeveral(agent);
       }
     }
     const episode = new DoorEpisode(this.#options.open());

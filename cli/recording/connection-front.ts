@@ -26,8 +26,8 @@ export interface FrontOptions {
   bodyLimit: number;
   /** Opens an episode for a connection; gives its address (ends in /v1) and what to do when it is over. */
   open(): { baseUrl: string; ended(): void };
-  /** Told once, when two connections of what may be one client are open at a time. */
-  onSeveral(): void;
+  /** Told once for each kind of client (its user-agent), when two connections of one kind are open at a time. */
+  onSeveral(agent: string): void;
 }
 
 const REQUEST_MILLISECONDS = 120_000;

@@ -6,7 +6,7 @@ import { sha256 } from '../../protocol/random.ts';
 import { type EpisodeRecord, RECORD_VERSION, type RunInfo } from '../../protocol/records.ts';
 import { packageRoot } from '../../trainer-daemon/bundles.ts';
 import type { ProxyEpisode } from '../../trainer-daemon/proxy/index.ts';
-import type { RunStore, Section } from '../../trainer-daemon/store/contract.ts';
+import { type RunStore, type Section, StoreError } from '../../trainer-daemon/store/contract.ts';
 import { createRun } from '../../trainer-daemon/store/index.ts';
 
 const SECTION = 'evaluations/recorded';
@@ -37,7 +37,14 @@ export class ManualRun {
       adapterSha256: null,
       workspaceCommit: null,
     };
-    return new ManualRun(await createRun(directory, info));
+    const store = await createRun(directory, info).catch((error: Error) => {
+      // What the store says holds for trainings: those can be gone on with.
+      if (!error.message.includes('holds a run already')) throw error;
+      throw new StoreError(
+        `${directory}: holds a run already, and a recording cannot be gone on with: name another folder`,
+      );
+    });
+    return new ManualRun(store);
   }
 
   /** The next episode's id; its number stands where the initial state stands in other runs. */
@@ -67,7 +74,9 @@ export class ManualRun {
       attempt: 0,
       reward: 0,
       valid: false,
-      invalidReason: 'recorded without an adapter: no outcome',
+      invalidReason: `recorded without an adapter: no outcome${
+        episode.untrainable === null ? '' : `; not to be trained on: ${episode.untrainable}`
+      }`,
       successTurn: null,
       policyVersion: null,
       turns: episode.calls.filter((call) => call.status === 'complete').length,

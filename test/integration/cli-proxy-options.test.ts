@@ -124,10 +124,18 @@ describe('an episode per connection', () => {
     const agents = [1, 2, 3].map(() => new Agent({ keepAlive: true }));
     const headers = { authorization: `Bearer ${at.apiKey}` };
     for (const agent of agents) expect((await ask(at.baseUrl, headers, agent)).status).toBe(200);
+    const named = { ...headers, 'user-agent': 'OpenAI/JS 6.0' };
+    const others = [1, 2, 3].map(() => new Agent({ keepAlive: true }));
+    for (const agent of others) expect((await ask(at.baseUrl, named, agent)).status).toBe(200);
     const { warnings, episodes } = await end(running);
-    for (const agent of agents) agent.destroy();
-    expect(episodes).toBe(3);
-    expect(warnings).toEqual([expect.stringMatching(/several connections.*--new-episode-per never.*--open-episode/)]);
+    for (const agent of [...agents, ...others]) agent.destroy();
+    expect(episodes).toBe(6);
+    // Once for each kind of client, which it names.
+    const advice = '.*several connections.*--new-episode-per never.*--open-episode';
+    expect(warnings).toEqual([
+      expect.stringMatching(`^two connections without a user-agent are open${advice}`),
+      expect.stringMatching(`^two connections of "OpenAI/JS 6.0" are open${advice}`),
+    ]);
   });
 
   it("takes the key in the address, and refuses in the client's own shape", async () => {

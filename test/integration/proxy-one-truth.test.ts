@@ -249,6 +249,29 @@ it('fields of chat completions that nobody knows are sent on, recorded and told 
   expect(bench.notices.map((notice) => /"(.*?)"/.exec(notice)?.[1])).toEqual(['wibble', 'messages[].mood', 'wobble']);
 });
 
+it.each([false, true])('fields of replies that no record keeps are told of once (streamed: %s)', async (stream) => {
+  serve({ content: 'x' }, { audio: { id: 'a' }, annotations: [], refusal: null, reasoning_details: [1] });
+  const { mutate, mutateChunks, ...turn } = bench.server.turns[0];
+  const weird = (reply: unknown) => ({ ...(reply as object), weird: { z: 1 }, system_fingerprint: 'f' });
+  bench.server.turns = [
+    {
+      ...turn,
+      mutate: (reply) => weird(mutate?.(reply)),
+      mutateChunks: (chunks) => (mutateChunks?.(chunks) ?? []).map(weird),
+    },
+  ];
+  const episode = bench.open();
+  for (let i = 0; i < 2; i++) {
+    const reply = await bench.openai(episode).chat.completions.create({ ...text, stream } as never);
+    if (stream) for await (const _ of reply as unknown as AsyncIterable<unknown>);
+    else expect(reply).toMatchObject({ weird: { z: 1 } });
+  }
+  expect(bench.notices.map((notice) => /reply's "(.*?)".* not recorded/.exec(notice)?.[1])).toEqual([
+    'weird',
+    'choices[].message.audio',
+  ]);
+});
+
 it.each([2, '2', 0, 'x'])('n of %j is refused', async (n) => {
   const client = bench.openai(bench.open());
   await expect(client.chat.completions.create({ ...text, n } as never)).rejects.toThrow(/n must be 1/);

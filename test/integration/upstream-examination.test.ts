@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { upstreamVerdict } from '../../cli/doctor/upstream.ts';
 import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
 import { type PlannerServer, startPlannerServer } from '../../trainer-daemon/planner/serving/server.ts';
 import { examineUpstream, type UpstreamFinding } from '../../trainer-daemon/proxy/examination/index.ts';
@@ -129,8 +130,8 @@ describe('the command', () => {
       '--json',
     ]);
     expect([code, err]).toEqual([0, '']);
-    const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: UpstreamFinding[] };
-    expect(ok).toBe(true);
+    const { ok, verdict, checks } = JSON.parse(out) as { ok: boolean; verdict: unknown; checks: UpstreamFinding[] };
+    expect([ok, verdict]).toEqual([true, { trainable: true, text: 'nothing speaks against this server' }]);
     expect(states(checks)).toEqual({ ...HONEST, 'policy version': 'ok' });
     expect(checks[0].detail).toContain('the embedded planner');
     expect(checks.find(({ name }) => name === 'policy version')?.detail).toContain('3, told with each reply');
@@ -145,6 +146,33 @@ describe('the command', () => {
     expect(out).toMatch(/--logprobs-mode\s+processed_logprobs/);
     expect(out).toContain('calls to this server should not be trained on');
     expect(out).toMatch(/ok\s+alignment/);
+  });
+
+  it('says of a server without token ids that it is one for teachers', async () => {
+    const server = await startVllm({ version: NEWEST.vllm });
+    open.push(server);
+    const { code, out } = await cli(folder, ['doctor', '--upstream', server.url, '--upstream-kind', 'openai']);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/\nthis server will do for a teacher; its calls cannot be trained on\n$/),
+    ]);
+    expect(out).not.toContain('nothing speaks against');
+  });
+
+  it('says what could not be told', () => {
+    const fine = ['token ids', 'token ids in streams', 'log-probs', 'alignment'].map((name) => ({
+      name,
+      state: 'ok' as const,
+      detail: '',
+    }));
+    const untold = { name: 'alignment', state: 'warning' as const, detail: 'could not be told' };
+    expect(upstreamVerdict(fine).trainable).toBe(true);
+    expect(upstreamVerdict([...fine, { ...untold, name: 'policy version' }]).trainable).toBe(true);
+    expect(upstreamVerdict([...fine.slice(0, 3), untold])).toEqual({
+      trainable: null,
+      text: expect.stringMatching(/not all could be told \(alignment\)/),
+    });
+    expect(upstreamVerdict([...fine, { ...untold, state: 'error' }]).trainable).toBe(false);
   });
 
   it.each([

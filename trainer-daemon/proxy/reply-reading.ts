@@ -2,6 +2,7 @@
 import { excerpt } from './api-error.ts';
 import { type CompletionCollector, removeCapture } from './completion.ts';
 import type { CallInDialect, ClientStream } from './dialects/contract.ts';
+import { unrecordedFields } from './dialects/known-fields.ts';
 import { EventStreamReader } from './event-stream.ts';
 import { keepOneChoice } from './reply-shapes.ts';
 import type { BoundaryRequest } from './sampling.ts';
@@ -30,6 +31,7 @@ export async function readWhole(answer: UpstreamReply, reading: Reading): Promis
   const reply = reading.fromUpstream ? reading.fromUpstream(parsed) : parsed;
   collector.addReply(reply);
   checkFinish(collector.finishReason);
+  tellUnrecorded(record(reply), reading);
   keepOneChoice(record(reply));
   removeCapture(record(reply), boundary.wishes);
   return record(reply);
@@ -75,6 +77,7 @@ export async function readStream(
       collector.addChunk(chunk);
       reading.checkVersion();
       const view = record(chunk);
+      tellUnrecorded(view, reading);
       keepOneChoice(view);
       checkFinish(collector.finishReason ?? undefined);
       removeCapture(view, boundary.wishes);
@@ -96,6 +99,11 @@ export async function readStream(
     );
   events.push(...client.end());
   return events;
+}
+
+function tellUnrecorded(reply: Record<string, unknown>, { inDialect }: Reading): void {
+  const paths = unrecordedFields(reply);
+  if (paths.length > 0) inDialect.unrecorded?.(paths);
 }
 
 /** Finish reasons by which a server says that it broke the response off (vLLM and SGLang when requests are aborted). */

@@ -227,7 +227,12 @@ class ProxyServer implements RecordingProxy {
     const answer = await episode.answer(
       {
         request: translation.chat,
-        inDialect: { dialect, context, untranslated: memory.forRecord(translation.untranslated, this.onNotice) },
+        inDialect: {
+          dialect,
+          context,
+          untranslated: memory.forRecord(translation.untranslated, this.onNotice),
+          unrecorded: (paths) => memory.tellUnrecorded(paths, this.onNotice),
+        },
         texts,
         bodyHash: hashOf(route, bytes, texts),
         idempotencyKey: single(request.headers['idempotency-key']),

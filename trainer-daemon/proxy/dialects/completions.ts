@@ -52,6 +52,11 @@ function promptIn(request: RequestPart): string {
   const prompt = request.value('prompt');
   if (typeof prompt === 'string') return prompt;
   if (Array.isArray(prompt) && prompt.length === 1 && typeof prompt[0] === 'string') return prompt[0];
+  if (Array.isArray(prompt) && prompt.length > 0 && prompt.flat().every(Number.isInteger))
+    throw new RefusedRequest(
+      'invalid_request',
+      'prompt must be a text: token ids cannot be recorded as the conversation that samples are built from; send the text they stand for',
+    );
   throw new RefusedRequest('invalid_request', 'prompt must be one text: each call is recorded as one response');
 }
 

@@ -32,6 +32,15 @@ export interface ReplyContext {
   /** The request as the client sent it. */
   received: Record<string, unknown>;
   toolCalls: ToolCallTexts;
+  /** What a stream has told before its finish chunk, for the event that tells of its failure. */
+  soFar?(): StreamSoFar;
+}
+
+export interface StreamSoFar {
+  model: string | undefined;
+  created: number | undefined;
+  /** Items that have begun, as far as they have come. */
+  output: Record<string, unknown>[];
 }
 
 /** A streamed reply in the making: chunks of chat completions in, events of the dialect (whole, as sent) out. */
@@ -105,6 +114,8 @@ export interface CallInDialect {
   context: ReplyContext;
   /** Kept in the record beside the chat form; null when there is nothing. */
   untranslated: Record<string, unknown> | null;
+  /** Told of fields of the reply that only clients of Chat Completions get and that no record keeps. */
+  unrecorded?(paths: readonly string[]): void;
 }
 
 /** A request that is answered with an error of status 4xx, before anything is sent on or recorded. */

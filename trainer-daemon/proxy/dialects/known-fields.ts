@@ -46,6 +46,40 @@ export const KNOWN_COMPLETION: KnownFields = {
   top: new Set([...SHARED, ...SAMPLING_FIELDS, ...words('prompt echo suffix add_special_tokens')]),
 };
 
+/** What of a reply is recorded, or says how it came about and is no part of it. */
+const KNOWN_REPLY = {
+  root: new Set(
+    words(`id object created model choices usage error system_fingerprint service_tier provider timings metadata meta_info
+      prompt_token_ids prompt_logprobs kv_transfer_params weight_version policy_version sglext nvext obfuscation`),
+  ),
+  choice: new Set(
+    words(`index message delta text finish_reason native_finish_reason stop_reason matched_stop logprobs token_ids
+      prompt_token_ids output_ids meta_info hidden_states routed_experts sglext`),
+  ),
+  message: new Set(
+    words('role content reasoning reasoning_content refusal tool_calls function_call name reasoning_details'),
+  ),
+};
+
+/** @returns the paths of a reply's or chunk's fields that hold something and that no record has a place for. */
+export function unrecordedFields(reply: Record<string, unknown>): string[] {
+  const paths: string[] = [];
+  const look = (value: Record<string, unknown>, names: ReadonlySet<string>, place: string) => {
+    for (const name in value) if (!names.has(name) && !isEmpty(value[name])) paths.push((place + name).slice(0, 200));
+  };
+  look(reply, KNOWN_REPLY.root, '');
+  for (const each of list(reply.choices)) {
+    const choice = record(each);
+    look(choice, KNOWN_REPLY.choice, 'choices[].');
+    look(record(choice.message ?? choice.delta), KNOWN_REPLY.message, 'choices[].message.');
+  }
+  return paths;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+}
+
 /** @returns the paths of fields that `known` does not name, each once (`messages[].odd`). */
 export function unknownFields(body: unknown, known: KnownFields): string[] {
   const paths = new Set<string>();

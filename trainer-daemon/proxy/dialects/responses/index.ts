@@ -14,11 +14,14 @@ export const responsesDialect: Dialect = {
   reply,
   stream: (context) => new ResponseEvents(context),
   error: (error) => ({ status: error.status, headers: { ...error.headers }, body: apiErrorBody(error) }),
-  streamError: (error, context, sent) =>
-    namedEvent('response.failed', {
-      response: { ...opened(context, undefined, undefined), status: 'failed', error: errorOf(error) },
+  streamError(error, context, sent) {
+    // Of a stream that has not begun nothing was told.
+    const { model, created, output = [] } = (sent > 0 && context.soFar?.()) || {};
+    return namedEvent('response.failed', {
+      response: { ...opened(context, model, created), output, status: 'failed', error: errorOf(error) },
       sequence_number: sent,
-    }),
+    });
+  },
 };
 
 function errorOf({ code, message }: ApiError) {

@@ -8,7 +8,7 @@ import {
   type TokenLogprob,
   type ToolCallSoFar,
 } from '../chat-reply.ts';
-import type { ClientStream, ReplyContext } from '../contract.ts';
+import type { ClientStream, ReplyContext, StreamSoFar } from '../contract.ts';
 import { finished, type Item, ItemMaker, opened } from './reply.ts';
 
 /** The item that text or reasoning goes into now. */
@@ -43,15 +43,20 @@ export class ResponseEvents implements ClientStream {
   private usage: ReplyUsage | undefined;
   private model: string | undefined;
   private created: number | undefined;
+  /** Set with the finish chunk. */
+  private soFar: StreamSoFar | undefined;
 
   constructor(context: ReplyContext) {
     this.context = context;
+    context.soFar = () => this.soFar ?? this.told();
     this.items = new ItemMaker(context);
   }
 
   push(chunk: Record<string, unknown>): string[] {
     const piece = readPiece(chunk);
     const events: string[] = [];
+    // What comes from here on is held until the call is recorded, and no failure may tell of it.
+    if (piece.finishReason !== undefined && this.finishReason === undefined) this.soFar = this.told();
     if (!this.begun) {
       this.begun = true;
       this.model = piece.model;
@@ -83,6 +88,19 @@ export class ResponseEvents implements ClientStream {
     const response = finished(this.context, { finishReason, usage, model, created }, this.output);
     events.push(this.event(`response.${response.status}`, { response }));
     return events;
+  }
+
+  private told(): StreamSoFar {
+    return { model: this.model, created: this.created, output: this.itemsSoFar() };
+  }
+
+  /** The items as far as they have come; those still open are marked so. */
+  private itemsSoFar(): Item[] {
+    const output = [...this.output];
+    const { openText } = this;
+    if (openText !== undefined) output[openText.index] = this.item(openText.kind, openText.index, openText.text, []);
+    for (const { index, call } of this.openCalls.values()) output[index] = this.items.call(index, call);
+    return output.map((item) => (this.output.includes(item) ? item : { ...item, status: 'incomplete' }));
   }
 
   private write(kind: OpenText['kind'], delta: string): string[] {

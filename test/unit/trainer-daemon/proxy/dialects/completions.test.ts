@@ -43,7 +43,9 @@ it('goes through the chat form and comes out as it was', () => {
 
 it.each([
   [{ prompt: ['a', 'b'] }, 'prompt must be one text'],
-  [{ prompt: [1, 2] }, 'prompt must be one text'],
+  [{ prompt: [1, 2] }, 'prompt must be a text: token ids cannot be recorded'],
+  [{ prompt: [[1, 2]] }, 'prompt must be a text: token ids cannot be recorded'],
+  [{ prompt: [] }, 'prompt must be one text'],
   [{}, 'prompt must be one text'],
   [{ prompt: 'a', n: 2 }, 'n must be 1'],
   [{ prompt: 'a', best_of: 3 }, 'best_of must be 1'],

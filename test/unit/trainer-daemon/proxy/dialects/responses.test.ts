@@ -369,4 +369,39 @@ describe('replies', () => {
       response: { status: 'failed', error: { code: 'upstream_failed', message: 'gone' } },
     });
   });
+
+  it('a failed response holds what was streamed of it, and nothing that was held back', () => {
+    const reply = {
+      content: 'some text',
+      reasoning: 'why',
+      calls: [{ id: 'a', name: 'pick', arguments: '{"n": 1}' }],
+      finish: 'tool_calls',
+    };
+    const chunks = chunksOf(reply, 4, false);
+    const finish = chunks.findIndex((chunk) => (chunk.choices as Json[])[0]?.finish_reason !== null);
+    // The finish chunk brings the end of the arguments, as some servers do it.
+    const [last] = chunks[finish].choices as Json[];
+    last.delta = { tool_calls: [{ index: 0, function: { arguments: 'HELD' } }], content: 'HELD' };
+    const failed = (count: number, sent = 9) => {
+      const context = contextOf();
+      const stream = dialect.stream(context);
+      for (const chunk of chunks.slice(0, count)) stream.push(chunk);
+      if (count === chunks.length) stream.end();
+      const event = dialect.streamError(apiError(502, 'upstream_failed', 'gone'), context, sent);
+      return (JSON.parse(event.split('\ndata: ')[1]) as { response: Json }).response;
+    };
+    const texts = [
+      { type: 'reasoning', status: 'completed', content: [{ text: 'why' }] },
+      { type: 'message', status: 'completed', content: [{ text: 'some text' }] },
+    ];
+    const call = { type: 'function_call', call_id: 'a', arguments: '{"n": 1}', status: 'incomplete' };
+    expect(failed(2)).toMatchObject({
+      model: 'planner',
+      created_at: 5,
+      output: [{ ...texts[0], status: 'incomplete' }],
+    });
+    expect(failed(finish)).toMatchObject({ model: 'planner', output: [...texts, call] });
+    expect(failed(chunks.length).output).toEqual(failed(finish).output);
+    expect(failed(chunks.length, 0)).toMatchObject({ model: '', output: [] });
+  });
 });
