@@ -614,7 +614,11 @@ An adapter chooses what its harness gets with \`onUpstreamFailure\`:
 - \`pass\` (the default): the upstream's status and message, so that a client's own retrying works. A repeat that its client
   marks (\`Idempotency-Key\`, or \`x-stainless-retry-count\` with the same body) keeps the turn of the failed call; it goes to
   the planner's server anew with \`retryOf\` in its record, and makes the failed call good.
-- \`fail-fast\`: status 424 with \`x-should-retry: false\`, for harnesses that repeat server errors for ever (CaP-X does).
+- \`fail-fast\`: status 424 with \`x-should-retry: false\`, for harnesses that repeat server errors for ever (CaP-X does). A
+  call that could not be recorded and an address that is not served are answered so as well.
+
+A refusal is sent before the request is read to its end; the rest is read and dropped (at most 256 MB or 20 s of it), so
+that a client which writes a large request before it reads gets the refusal and not a broken connection.
 
 A reply that has begun to stream cannot change its status: there the failure is an error event, and the stream ends
 without \`[DONE]\`. A connection kept from an earlier call that turns out to be closed before anything was answered is
