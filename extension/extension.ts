@@ -6,6 +6,7 @@ import { registerCommands } from './commands/table.ts';
 import { Folders } from './folders.ts';
 import { CONTEXTS, DISPLAY_NAME, SECTION, TASK_TYPE, VIEWS } from './ids.ts';
 import { LanguageServer } from './language/language-server.ts';
+import { PoliciesTree } from './policies/tree.ts';
 import { RunPages } from './run-page/run-pages.ts';
 import { tellEndings } from './runs/endings.ts';
 import { RunsTree } from './runs/tree.ts';
@@ -35,6 +36,8 @@ export class Extension {
     const tree = new RunsTree(folders);
     const checks = new AdapterChecks(folders, language, log);
     const view = window.createTreeView(VIEWS.runs, { treeDataProvider: tree, showCollapseAll: true });
+    const policies = new PoliciesTree(folders);
+    const policiesView = window.createTreeView(VIEWS.policies, { treeDataProvider: policies, showCollapseAll: true });
     const pages = new RunPages(extensionUri, folders, log);
     subscriptions.push(
       log,
@@ -42,6 +45,8 @@ export class Extension {
       tree,
       checks,
       view,
+      policies,
+      policiesView,
       pages,
       new StatusItem(folders),
       findingsCollection(),
@@ -51,7 +56,9 @@ export class Extension {
       tasks.registerTaskProvider(TASK_TYPE, new CommandLineTasks(extensionUri, log)),
       folders.onNews(() => {
         const training = folders.all.some(({ runs }) => runs.active !== undefined);
+        const serving = folders.all.some(({ served }) => served.all.length > 0);
         void commands.executeCommand('setContext', CONTEXTS.training, training);
+        void commands.executeCommand('setContext', CONTEXTS.serving, serving);
       }),
       workspace.onDidGrantWorkspaceTrust(() => tree.refresh()),
       workspace.onDidChangeConfiguration((change) => {

@@ -9,6 +9,7 @@ import {
   workspace,
 } from 'vscode';
 import { DaemonClient } from './daemon/client.ts';
+import { ServedList } from './policies/served-list.ts';
 import { programPath, runtime } from './programs.ts';
 import { RunList, type RunListNews } from './runs/run-list.ts';
 
@@ -16,12 +17,13 @@ export interface Folder {
   readonly place: WorkspaceFolder;
   readonly client: DaemonClient;
   readonly runs: RunList;
+  readonly served: ServedList;
 }
 
 export interface FolderNews {
   folder: Folder;
-  /** `status`: of its daemon. */
-  news: RunListNews | { kind: 'status' };
+  /** `status`: of its daemon. `served`: the planners that it serves. */
+  news: RunListNews | { kind: 'status' } | { kind: 'served' };
 }
 
 export class Folders implements Disposable {
@@ -103,12 +105,13 @@ export class Folders implements Disposable {
       version: this.version,
       log,
     });
-    const folder: Folder = { place, client, runs: new RunList(client, log) };
+    const folder: Folder = { place, client, runs: new RunList(client, log), served: new ServedList(client, log) };
     client.onStatus(({ state, message }) => {
       log(`daemon: ${state}${message === undefined ? '' : ` (${message})`}`);
       this.emitter.fire({ folder, news: { kind: 'status' } });
     });
     folder.runs.onNews((news) => this.emitter.fire({ folder, news }));
+    folder.served.onChange(() => this.emitter.fire({ folder, news: { kind: 'served' } }));
     this.known.set(key, folder);
     return folder;
   }
@@ -117,6 +120,7 @@ export class Folders implements Disposable {
     const folder = this.known.get(key);
     this.known.delete(key);
     folder?.runs.dispose();
+    folder?.served.dispose();
     folder?.client.dispose();
   }
 }

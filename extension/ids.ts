@@ -8,6 +8,13 @@ export const COMMANDS = {
   train: 'agenticRoboRL.train',
   stopTraining: 'agenticRoboRL.stopTraining',
   resumeTraining: 'agenticRoboRL.resumeTraining',
+  runEpisode: 'agenticRoboRL.runEpisode',
+  evaluateCheckpoint: 'agenticRoboRL.evaluateCheckpoint',
+  compareRuns: 'agenticRoboRL.compareRuns',
+  serveCheckpoint: 'agenticRoboRL.serveCheckpoint',
+  stopServing: 'agenticRoboRL.stopServing',
+  showAddress: 'agenticRoboRL.showAddress',
+  activatePolicy: 'agenticRoboRL.activatePolicy',
   checkAdapter: 'agenticRoboRL.checkAdapter',
   openRunPage: 'agenticRoboRL.openRunPage',
   newAdapter: 'agenticRoboRL.newAdapter',
@@ -34,7 +41,7 @@ export const SETTINGS = {
 export const SECTION = 'agenticRoboRL';
 
 export const VIEW_CONTAINER = 'agentic-robo-rl';
-export const VIEWS = { runs: 'agenticRoboRL.runs' } as const;
+export const VIEWS = { runs: 'agenticRoboRL.runs', policies: 'agenticRoboRL.policies' } as const;
 
 /** Kinds of webviews. */
 export const PANELS = { runPage: 'agenticRoboRL.runPage' } as const;
@@ -43,10 +50,15 @@ export const PANELS = { runPage: 'agenticRoboRL.runPage' } as const;
 export const CONTEXTS = {
   /** A run of this window's daemons is at work. */
   training: 'agenticRoboRL.training',
+  /** A daemon of this window serves a planner. */
+  serving: 'agenticRoboRL.serving',
 } as const;
 
 /** `contextValue` of tree items that menus ask for: `run-` and the run's state. */
 export const RUN_ITEM = 'run-';
+
+/** `contextValue` of items in the tree of policies. */
+export const POLICY_ITEMS = { served: 'served', present: 'policy-present', absent: 'policy-absent' } as const;
 
 /** Language of `*.training.yaml`. JSON configs stay JSON, adapters stay TypeScript or JavaScript. */
 export const CONFIG_LANGUAGE = 'agentic-robo-rl-config';

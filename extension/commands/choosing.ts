@@ -21,6 +21,11 @@ export function runOf(argument: unknown): { folder: Folder; run: string } | unde
   return node?.kind === 'run' ? node : undefined;
 }
 
+/** Starts the daemons of folders, and has their runs listed. */
+export async function startDaemons(folders: readonly Folder[]): Promise<void> {
+  await Promise.all(folders.map(({ client, runs }) => client.start().then(() => runs.reload())));
+}
+
 /** The config to train: the one called from, the only one, or the one that is picked; the open one stands first. */
 export async function chooseConfig(argument: unknown, title: string): Promise<Uri | undefined> {
   const named = fileOf(argument);

@@ -2,14 +2,13 @@
 import { l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
 import { exists } from '../creating/places.ts';
 import type { Folder, Folders } from '../folders.ts';
-import { chooseRun } from './choosing.ts';
+import { chooseRun, runOf, startDaemons } from './choosing.ts';
 import type { Surroundings } from './table.ts';
 
 /** Shows the page of the run called from, the only one, or the one that is picked. */
 export async function openRunPage({ folders, pages }: Surroundings, argument?: unknown): Promise<void> {
   const title = l10n.t('Open Run Page');
-  if (workspace.isTrusted)
-    await Promise.all(folders.all.map(({ client, runs }) => client.start().then(() => runs.reload())));
+  if (workspace.isTrusted && !runOf(argument)) await startDaemons(folders.all);
   const chosen = workspace.isTrusted
     ? await chooseRun(argument, folders, () => true, title)
     : await chooseRecorded(folders, title);

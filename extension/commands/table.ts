@@ -22,7 +22,10 @@ import { commandLineTask } from '../tasks/provider.ts';
 import { mayExecute } from '../trust.ts';
 import { fileOf } from './choosing.ts';
 import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
+import { runEpisode } from './episode.ts';
+import { compareRuns, evaluateCheckpoint } from './evaluating.ts';
 import { openRunPage } from './run-page.ts';
+import { activatePolicy, serveCheckpoint, showAddress, stopServing } from './serving.ts';
 import { resumeTraining, startTraining, stopTraining } from './training.ts';
 
 /** What commands work with. */
@@ -42,6 +45,13 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   train: startTraining,
   stopTraining,
   resumeTraining,
+  runEpisode,
+  evaluateCheckpoint,
+  compareRuns,
+  serveCheckpoint,
+  stopServing,
+  showAddress,
+  activatePolicy,
   checkAdapter: ({ checks }, argument) => {
     const adapter = fileOf(argument) ?? window.activeTextEditor?.document.uri;
     if (!adapter || !isAdapterName(adapter.path)) throw new Error(l10n.t('open an adapter (*.adapter.ts) first'));

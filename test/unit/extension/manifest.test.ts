@@ -56,6 +56,9 @@ describe('ids', () => {
     }
     for (const [, state] of manifestText.matchAll(/viewItem == (run-\w+)/g)) expect(state).toMatch(/^run-(?:running)$/);
     expect(ids.RUN_ITEM).toBe('run-');
+    const ofPolicies = [...manifestText.matchAll(/view == agenticRoboRL\.policies && viewItem == ([\w-]+)/g)];
+    expect(ofPolicies.length).toBeGreaterThan(0);
+    for (const [, item] of ofPolicies) expect(Object.values<string>(ids.POLICY_ITEMS)).toContain(item);
   });
 
   it('in menus and texts are commands that exist', () => {

@@ -1,0 +1,67 @@
+/** Starting a run of any kind: it is shown while it begins, and findings about its config are shown as findings. */
+import { commands, l10n, ProgressLocation, type Uri, window, workspace } from 'vscode';
+import type { Finding } from '../../protocol/finding.ts';
+import { DaemonError } from '../daemon/rpc.ts';
+import type { Folder } from '../folders.ts';
+import { VIEWS } from '../ids.ts';
+import { findingsCollection, showFindings } from './findings.ts';
+
+/** What the work of {@link beginRun} has. */
+export interface Beginning {
+  /** Says what is being done. */
+  report(message: string): void;
+  /** The user has given up waiting. A run that has begun is stopped with Stop Training. */
+  signal: AbortSignal;
+}
+
+/**
+ * Shows progress while a run begins, and the tree of runs when it has.
+ * @param begin tells whether there is a run.
+ */
+export async function beginRun(folder: Folder, title: string, begin: (beginning: Beginning) => Promise<boolean>) {
+  const begun = await window
+    .withProgress({ location: ProgressLocation.Notification, title, cancellable: true }, async (progress, token) => {
+      const abort = new AbortController();
+      token.onCancellationRequested(() => abort.abort());
+      await folder.client.start();
+      return begin({ report: (message) => progress.report({ message }), signal: abort.signal });
+    })
+    .then(undefined, (error: unknown) => refused(error, folder));
+  if (begun) await commands.executeCommand(`${VIEWS.runs}.focus`);
+}
+
+/** The folder of a config. @throws Error when it lies in none. */
+export function folderOf(config: Uri, folders: { containing(file: Uri): Folder | undefined }): Folder {
+  const folder = folders.containing(config);
+  if (!folder) throw new Error(l10n.t('{0} lies in no folder of the workspace', config.fsPath));
+  return folder;
+}
+
+/** Writes what the editor holds of a config. @returns false where that was not possible. */
+export async function saved(config: Uri): Promise<boolean> {
+  const dirty = workspace.textDocuments.find((one) => one.isDirty && one.uri.toString() === config.toString());
+  return dirty === undefined || dirty.save();
+}
+
+/** Whether a run may begin; shows what speaks against it. */
+export function accepted(findings: Finding[], folder: Folder): boolean {
+  showFindings(findings, folder.place.uri.fsPath);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) {
+    findingsCollection().clear();
+    return true;
+  }
+  const problems = l10n.t('Show Problems');
+  void window
+    .showErrorMessage(l10n.t('Nothing was started: {0} ({1} errors)', errors[0].message, errors.length), problems)
+    .then((chosen) => chosen === problems && commands.executeCommand('workbench.actions.view.problems'));
+  return false;
+}
+
+/** The daemon would not start a run: findings are shown as findings, everything else goes to who called. */
+export function refused(error: unknown, folder: Folder): false {
+  if (error instanceof DaemonError && error.kind === 'cancelled') return false;
+  if (!(error instanceof DaemonError) || error.kind !== 'config' || !error.data.findings) throw error;
+  accepted(error.data.findings as Finding[], folder);
+  return false;
+}
