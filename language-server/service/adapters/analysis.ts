@@ -6,8 +6,8 @@ import { type Case, casesOfFunction } from './cases.ts';
 import { ADAPTER_CODES, type AdapterCode } from './codes.ts';
 import { contextValue, episodeValue, outputValue } from './contract-values.ts';
 import { Evaluator } from './evaluate.ts';
-import { type Located, locateAdapter } from './locate.ts';
-import { bindScopes } from './scopes.ts';
+import { type Located, locateAdapters } from './locate.ts';
+import { bindScopes, type Scopes } from './scopes.ts';
 import { isSound } from './soundness.ts';
 import { parseAdapter, type Syntax } from './syntax.ts';
 import type { Frame, Value } from './values.ts';
@@ -52,9 +52,10 @@ export function analyse(text: string, options: AdapterOptions, rules: readonly R
     findings.push({ code, severity: ADAPTER_CODES[code], message, range, ...(fix ? { fix } : {}) });
   };
   const stopped = attempt(() => {
-    const analysis = begin(syntax, options, report, started);
-    for (const rule of rules) rule(analysis);
-    if (!analysis.sound) keep(findings, 'adapter-syntax');
+    for (const analysis of beginAll(syntax, options, report, started)) {
+      for (const rule of rules) rule(analysis);
+      if (!analysis.sound) keep(findings, 'adapter-syntax');
+    }
   });
   if (stopped) {
     const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
@@ -68,16 +69,33 @@ function keep(findings: Finding[], code: AdapterCode): void {
   findings.splice(0, findings.length, ...findings.filter((finding) => finding.code === code));
 }
 
-/** The parsed and bound file with its adapter. @throws OutOfBudget, RangeError */
-export function begin(
+/** The parsed and bound file with its adapter, the first where there are several. @throws OutOfBudget, RangeError */
+export function begin(syntax: Syntax, options: AdapterOptions): Analysis {
+  return beginAll(syntax, options)[0];
+}
+
+/** The parsed and bound file with each adapter that it may export; at least one analysis. */
+function beginAll(
   syntax: Syntax,
   options: AdapterOptions,
   report: Analysis['report'] = () => {},
   started = performance.now(),
-): Analysis {
+): Analysis[] {
   const scopes = bindScopes(syntax.source);
   const evaluator = new Evaluator(syntax, scopes, started + (options.budget ?? BUDGET));
-  const adapter = locateAdapter(evaluator);
+  const located = locateAdapters(evaluator);
+  return (located.length > 0 ? located : [undefined]).map((adapter) =>
+    withParts(syntax, scopes, evaluator, adapter, report),
+  );
+}
+
+function withParts(
+  syntax: Syntax,
+  scopes: Scopes,
+  evaluator: Evaluator,
+  adapter: Located | undefined,
+  report: Analysis['report'],
+): Analysis {
   const part = (name: string, args: (node: ts.Node) => Value[]): Part | undefined => {
     const fn = adapter?.object.properties.get(name)?.value().fn;
     if (!fn) return undefined;

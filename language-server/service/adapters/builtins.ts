@@ -1,10 +1,13 @@
 /** What the language's own functions and Node's modules give, as far as the rules need to know it. */
 import ts from 'typescript6';
+import { isChance, isClock } from './chance.ts';
 import { isGuarded } from './conditions.ts';
-import { sourceOfLabel, sourceOfWord } from './contract-values.ts';
+import { CALLS } from './contract-values.ts';
 import type { Evaluator } from './evaluate.ts';
+import { evidence, matched } from './matches.ts';
 import { toNumber } from './operators.ts';
-import { asFileName, groupsOf, isNumber, unslashed } from './patterns.ts';
+import { asFileName, isNumber, unslashed } from './patterns.ts';
+import { rootDoubt } from './roots.ts';
 import { strip } from './scopes.ts';
 import {
   either,
@@ -15,27 +18,12 @@ import {
   leastOf,
   literalsOf,
   of,
-  type Property,
   shuffled,
   UNKNOWN,
   type Value,
   withFrom,
 } from './values.ts';
 import { countedName, shortened } from './wording.ts';
-
-const CLOCK =
-  /^(global\.Date\.now|global\.Date|global\.performance\.now|global\.process\.(hrtime|uptime)|perf_hooks\.performance\.now|process\.hrtime)/;
-const CHANCE = /^(global\.Math\.random|global\.crypto\.(randomUUID|getRandomValues)|crypto\.(random|webcrypto))/;
-
-/** Whether calling something outside asks the clock. */
-export function isClock(external: string): boolean {
-  return CLOCK.test(external) && external !== 'global.Date.parse' && external !== 'global.Date.UTC';
-}
-
-/** Whether calling something outside asks chance. */
-export function isChance(external: string): boolean {
-  return CHANCE.test(external);
-}
 
 /** Roundings, to which a number's lower bound may be given as well. */
 const ROUNDS: Record<string, ((least: number) => number) | undefined> = {
@@ -57,6 +45,7 @@ export function memberOf(base: Value, name: string): Value {
     return of(KIND.number, (base.kinds & KIND.array ? base.from : base.from & ~FROM.planner) & ~FROM.key, {
       literal: base.kinds === KIND.array && base.elements ? base.elements.length : undefined,
       least: base.count ?? 0,
+      name: base.name === CALLS ? `${CALLS}.length` : undefined,
     });
   }
   return UNKNOWN;
@@ -84,6 +73,17 @@ export function callMember(
     if (name === 'test') return of(KIND.boolean, evidence(subject, base.pattern) & ~FROM.key);
     if (name === 'exec') return matched(subject, base.pattern, node);
     return undefined;
+  }
+  if (base.mapped && name === 'get') {
+    const { value, keys } = base.mapped;
+    const asked = literalsOf(first());
+    const [key] = node.arguments;
+    const safe =
+      (keys && asked?.every((each) => keys.includes(each))) ||
+      (key !== undefined && isGuarded(node, countedName(strip(key)), false));
+    if (safe) return value;
+    const doubt = { what: 'undefined' as const, node, why: 'the map may not hold this key' };
+    return { ...value, kinds: value.kinds | KIND.undefined, literal: undefined, literals: undefined, doubt };
   }
   if (PREDICATES.has(name)) {
     const word = first();
@@ -118,53 +118,25 @@ export function callMember(
   }
   if (base.kinds === KIND.string || (base.kinds & KIND.string && TEXT_METHODS.test(name))) {
     const from = args().reduce((all, each) => all | each.from, base.from);
-    // The first letters of a key are no key.
-    const shortens = /^(slice|substring|replace|replaceAll)$/.test(name);
+    // The first letters of a key are no key; what is put into a text is.
+    const shortens = /^(slice|substring)$/.test(name);
+    if (/^replace(All)?$/.test(name)) {
+      const put = args().slice(1);
+      const kept = (from & ~FROM.key) | put.reduce((all, each) => all | (each.from & FROM.key), 0);
+      return of(KIND.string, kept, { file: base.file });
+    }
     if (TEXT_METHODS.test(name)) return of(KIND.string, shortens ? from & ~FROM.key : from, { file: base.file });
     if (/^(indexOf|lastIndexOf|search|charCodeAt|localeCompare)$/.test(name)) return of(KIND.number, from & ~FROM.key);
     if (name === 'at') return of(KIND.string | KIND.undefined, from);
     return of(KIND.any, from);
   }
   if (name === 'toString' && base.kinds & (KIND.object | KIND.any)) return of(KIND.string, base.from);
-  if (base.kinds & KIND.number && /^(toFixed|toString|toPrecision)$/.test(name)) return of(KIND.string, base.from);
+  if (base.kinds & (KIND.number | KIND.any) && /^(toFixed|toString|toPrecision|toExponential)$/.test(name)) {
+    const isNumber = base.kinds === KIND.number && !base.doubt;
+    return of(KIND.string, base.from, isNumber ? { pattern: 'number' } : {});
+  }
   if (base.kinds & (KIND.array | KIND.any | KIND.object)) return callList(evaluator, base, name, node, frame);
   return undefined;
-}
-
-/** A regular expression's match: its groups are texts of the subject; those of digits are numbers' texts. */
-function matched(subject: Value, pattern: string, node: ts.CallExpression): Value {
-  const from = evidence(subject, pattern);
-  const written = groupsOf(pattern);
-  // Letters, digits and the like name no other folder.
-  const texts = [...pattern.matchAll(/\((?!\?[:=!])(?!\?<[=!])(?:\?<\w+>)?([^()]*)\)/g)].map(([, inner]) => inner);
-  const plain = texts.map((inner) => inner.replace(/\\[.-]/g, ''));
-  const harmless = plain.length > 0 && !plain.some((inner) => /[./]|\\[SDW]|\[\^/.test(inner));
-  const inside = harmless ? from | FROM.checkedPath : from;
-  const numbers = written.length > 0 && written.every((each) => each.isNumber);
-  const groups = written.map(({ isNumber, optional, label }, i): Value => {
-    const own = subject.from & (FROM.record | FROM.listed) ? inside | sourceOfLabel(label) : inside;
-    const group = of(KIND.string, own, { pattern: isNumber ? 'number' : undefined });
-    if (!optional) return group;
-    const doubt = { what: 'undefined' as const, node, why: `group ${i + 1} of the pattern may be left out` };
-    return { ...group, kinds: KIND.string | KIND.undefined, doubt };
-  });
-  const named = new Map<string, Property>();
-  for (const [i, { name }] of written.entries())
-    if (name !== undefined) named.set(name, { node, name: node, value: () => groups[i] });
-  const properties = new Map<string, Property>();
-  const ofNames = of(KIND.object, inside, { object: { node, properties: named, open: false } });
-  if (named.size > 0) properties.set('groups', { node, name: node, value: () => ofNames });
-  return of(KIND.array | KIND.null, from, {
-    element: of(KIND.string, inside, { pattern: numbers ? 'number' : undefined }),
-    groups: written.length > 0 ? [of(KIND.string, from), ...groups] : undefined,
-    object: named.size > 0 ? { node, properties, open: true } : undefined,
-  });
-}
-
-/** Where the result of a search comes from: the text's own sources, and what the word it looks for is evidence of. */
-function evidence(subject: Value, word: string): number {
-  const from = subject.from & ~FROM.listed;
-  return subject.from & (FROM.record | FROM.listed) ? from | sourceOfWord(word) : from;
 }
 
 function callList(
@@ -231,12 +203,16 @@ function callList(
         applied(element(), of(KIND.number));
         return of(KIND.undefined);
     }
+    const takesOne = name === 'at' || name === 'pop' || name === 'shift';
+    // Of a record's list, too: only a list has these methods, or a text, which is as empty.
+    if (takesOne && (isList || base.from & FROM.record)) {
+      const taken = withFrom(element(), base.from);
+      const list = strip((strip(node.expression) as ts.PropertyAccessExpression).expression);
+      const sure = (base.count ?? 0) > 0 || isGuarded(node, countedName(list), false);
+      return sure ? taken : doubtful(taken, 'the list may be empty');
+    }
     if (!isList) return undefined;
     switch (name) {
-      case 'at':
-      case 'pop':
-      case 'shift':
-        return doubtful(withFrom(element(), base.from), 'the list may be empty');
       case 'slice':
       case 'reverse':
       case 'sort':
@@ -294,7 +270,16 @@ export function callBuiltin(
           : { literal: String(first.literal) },
       );
     case 'Boolean':
-      return of(KIND.boolean, from & ~FROM.key);
+      return of(KIND.boolean, from & ~FROM.key, {
+        literal: first.literal === undefined ? undefined : Boolean(first.literal),
+      });
+    case 'Buffer.from':
+      return of(KIND.object, from & ~FROM.listed);
+    case 'btoa':
+    case 'atob':
+    case 'encodeURIComponent':
+    case 'encodeURI':
+      return of(KIND.string, from & ~FROM.listed);
     case 'Number':
     case 'parseFloat':
     case 'parseInt':
@@ -358,6 +343,7 @@ export function callBuiltin(
   if (isClock(external)) return of(KIND.number, FROM.chance);
   if (isChance(external)) return of(/UUID|Bytes/.test(name) ? KIND.any : KIND.number, FROM.chance | from);
   if (/(^|\.)defineAdapter$/.test(name)) return first;
+  if (name === 'Promise.withResolvers') return UNKNOWN;
   if (name.startsWith('Promise.') || name.startsWith('fs/promises.')) return of(KIND.promise, FROM.record);
   if (name === 'Math.max' || name === 'Math.min') {
     const spread = node.arguments.find(ts.isSpreadElement);
@@ -384,7 +370,7 @@ export function callBuiltin(
             why: `${shortened(argument.getText())} may be 0, and its logarithm is not finite`,
           }
         : undefined;
-    const doubt = args.find((each) => each.doubt)?.doubt ?? infinite;
+    const doubt = args.find((each) => each.doubt)?.doubt ?? infinite ?? rootDoubt(evaluator, name, node);
     const least = leastOf(first);
     const rounds = ROUNDS[name];
     return of(KIND.number, from, {

@@ -6,7 +6,7 @@ import ts from 'typescript6';
 import { OutOfBudget } from './budget.ts';
 import { callBuiltin, callMember, memberOf } from './builtins.ts';
 import { completes, isGuarded, returnsOf } from './conditions.ts';
-import { partOfRecord } from './contract-values.ts';
+import { partOfRecord, sourceInSummary } from './contract-values.ts';
 import { exhaustive } from './endings.ts';
 import { arrayLiteral, created, objectLiteral, templateText } from './literals.ts';
 import { declared, reason } from './names.ts';
@@ -165,7 +165,7 @@ export class Evaluator {
 
   #property(node: ts.PropertyAccessExpression, frame: Frame): Value {
     const base = this.value(node.expression, frame);
-    const value = this.part(base, node.name.text);
+    const value = this.part(base, node.name.text, ts.isIdentifier(node.expression) ? node.expression.text : '');
     return this.#chained(this.#checkedPath(value, node), node, base);
   }
 
@@ -197,8 +197,8 @@ export class Evaluator {
       : value;
   }
 
-  /** A named part of a value. */
-  part(base: Value, name: string): Value {
+  /** A named part of a value. @param called the variable that holds the value, if one does. */
+  part(base: Value, name: string, called = ''): Value {
     if (base.object) {
       const property = base.object.properties.get(name);
       if (property) return property.value();
@@ -210,11 +210,15 @@ export class Evaluator {
     if (member !== UNKNOWN) return member;
     const from = partOfRecord(base, name);
     const written = base.written && partOfType(base.written, name, this.scopes);
-    // `TrialSummary.success` of CaP-X says that the sandbox ended well, not that the task was done.
-    const sandbox = /TrialSummary/.test(base.written?.getText() ?? '') && name === 'success' ? FROM.plannerError : 0;
     const kinds = written ? kindsOfType(written.type, this.scopes) : KIND.any;
     const literals = base.written && literalsOfPart(base.written, name, this.scopes);
-    const value: Value = { kinds, from: from | sandbox, written: written?.type, file: base.file, literals };
+    const value: Value = {
+      kinds,
+      from: from | sourceInSummary(base, called, name),
+      written: written?.type,
+      file: base.file,
+      literals,
+    };
     if (from & FROM.record) value.name = base.name === undefined ? name : `${base.name}.${name}`;
     if (written?.optional) {
       value.kinds |= KIND.undefined;

@@ -38,6 +38,7 @@ export function objectLiteral(evaluator: Evaluator, node: ts.ObjectLiteralExpres
     }
     properties.set(name, propertyOf(evaluator, member, frame));
     if (ts.isPropertyAssignment(member)) from |= evaluator.value(member.initializer, frame).from & FROM.key;
+    if (ts.isShorthandPropertyAssignment(member)) from |= evaluator.value(member.name, frame).from & FROM.key;
   }
   return of(KIND.object, from, { object: { node, properties, open }, node });
 }
@@ -101,8 +102,21 @@ export function created(evaluator: Evaluator, node: ts.NewExpression, frame: Fra
     return of(KIND.object, from, {
       element: args[0] && evaluator.elementOf(args[0]),
       count: Math.min(1, args[0]?.count ?? 0),
+      mapped: name === 'global.Map' && args[0] ? entriesOf(evaluator, args[0]) : undefined,
     });
   return of(KIND.object, from);
+}
+
+/** Values of a map made of entries, and its keys where the entries are written out. */
+function entriesOf(evaluator: Evaluator, entries: Value): Value['mapped'] {
+  const part = (pair: Value, i: number): Value => pair.elements?.[i] ?? evaluator.elementOf(pair);
+  const keys = entries.elements?.map((pair) => part(pair, 0).literal);
+  const value = part(evaluator.elementOf(entries), 1);
+  const values = entries.elements?.map((pair) => part(pair, 1));
+  return {
+    value: values && values.length > 0 ? values.reduce(either) : value,
+    keys: keys?.every((each) => each !== undefined) ? keys : undefined,
+  };
 }
 
 function keyText(name: ts.PropertyName, evaluator: Evaluator, frame: Frame): string | undefined {

@@ -2,7 +2,7 @@
 import ts from 'typescript6';
 import type { Evaluator } from './evaluate.ts';
 import { strip } from './scopes.ts';
-import type { ObjectShape, Value } from './values.ts';
+import { KIND, type ObjectShape, of, type Property, UNKNOWN, type Value } from './values.ts';
 
 export interface Located {
   object: ObjectShape;
@@ -44,14 +44,18 @@ export function exportsDefault(source: ts.SourceFile): boolean {
   });
 }
 
-/** The adapter's object; undefined where it is made in a way that cannot be followed, or not written yet. */
-export function locateAdapter(evaluator: Evaluator): Located | undefined {
+/**
+ * The adapter's object, or those of `cond ? a : b`; none where it is made in a way that cannot be followed, or not written
+ * yet.
+ */
+export function locateAdapters(evaluator: Evaluator): Located[] {
   const { source } = evaluator.syntax;
   const exported = defaultExport(source);
-  if (exported) {
-    const object = adapterObject(evaluator, exported);
-    if (object) return { object, node: exported };
-  }
+  const located = (exported ? branches(exported) : []).flatMap((node) => {
+    const object = adapterObject(evaluator, node);
+    return object ? [{ object, node }] : [];
+  });
+  if (located.length > 0) return located;
   // While `export default` is not written yet, or in a wrapper that cannot be followed.
   let found: Located | undefined;
   const visit = (node: ts.Node): void => {
@@ -67,10 +71,48 @@ export function locateAdapter(evaluator: Evaluator): Located | undefined {
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return found;
+  return found ? [found] : [];
+}
+
+/** `new A()`: fields and methods of a class of the file; helpers of its own are no fields of an adapter. */
+function instance(evaluator: Evaluator, made: ts.Expression): ObjectShape | undefined {
+  const created = strip(made);
+  if (!ts.isNewExpression(created) || !ts.isIdentifier(created.expression)) return undefined;
+  const declared = evaluator.scopes.resolve(created.expression);
+  if (!declared || !ts.isClassDeclaration(declared)) return undefined;
+  const properties = new Map<string, Property>();
+  let open = declared.heritageClauses !== undefined;
+  for (const member of declared.members) {
+    if (ts.isConstructorDeclaration(member)) open = true;
+    if (!member.name || !ts.isIdentifier(member.name) || !FIELDS.test(member.name.text)) continue;
+    const { name } = member;
+    if (ts.isMethodDeclaration(member)) {
+      const value = of(KIND.function, 0, { fn: { node: member, frame: evaluator.file }, node: member });
+      properties.set(name.text, { node: member, name, value: () => value });
+    } else if (ts.isPropertyDeclaration(member)) {
+      const { initializer: expression } = member;
+      const value = () => (expression ? evaluator.value(expression, evaluator.file) : UNKNOWN);
+      properties.set(name.text, { node: member, name, value, expression, frame: evaluator.file });
+    }
+  }
+  return { node: created, properties, open };
+}
+
+const FIELDS = /^(name|tasks|states|launch|outcome|onUpstreamFailure|scriptedTeacher)$/;
+
+/** What is exported, each branch of `cond ? a : b`. */
+function branches(expression: ts.Expression): ts.Expression[] {
+  const node = strip(expression);
+  return ts.isConditionalExpression(node) ? [...branches(node.whenTrue), ...branches(node.whenFalse)] : [expression];
 }
 
 function adapterObject(evaluator: Evaluator, exported: ts.Expression): ObjectShape | undefined {
+  const written = strip(exported);
+  const made = instance(evaluator, written);
+  if (made) return made;
+  const given = ts.isCallExpression(written) ? written.arguments[0] : undefined;
+  const inner = given && instance(evaluator, given);
+  if (inner) return inner;
   const value = evaluator.value(exported, evaluator.file);
   if (value.object) return value.object;
   // A wrapper from elsewhere: its argument that looks like an adapter.

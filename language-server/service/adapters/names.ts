@@ -7,7 +7,7 @@ import { either, FROM, type Frame, KIND, leastOf, of, shuffled, UNKNOWN, type Va
 import { countedName } from './wording.ts';
 import { kindsOfType, literalsOfType } from './written-types.ts';
 
-const PLANNERS = FROM.planner | FROM.plannerError;
+const PLANNERS = FROM.planner | FROM.plannerError | FROM.plannerRan;
 
 /** The value of a declared name. */
 export function declared(evaluator: Evaluator, declaration: Declaration, frame: Frame): Value {
@@ -203,7 +203,9 @@ function bound(evaluator: Evaluator, element: ts.BindingElement, frame: Frame): 
   } else {
     const name = element.propertyName ?? element.name;
     const key = ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : undefined;
-    value = key === undefined ? of(KIND.any, whole.from) : evaluator.part(whole, key);
+    const holder = ts.isVariableDeclaration(owner) && owner.initializer ? strip(owner.initializer) : undefined;
+    const called = holder && ts.isIdentifier(holder) ? holder.text : '';
+    value = key === undefined ? of(KIND.any, whole.from) : evaluator.part(whole, key, called);
   }
   if (element.initializer) {
     const fallback = evaluator.value(element.initializer, frame);

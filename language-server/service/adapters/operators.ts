@@ -1,12 +1,13 @@
 /** Values of operators, and where they make a number doubtful. */
 import ts from 'typescript6';
 import { isGuarded } from './conditions.ts';
+import { sourceOfEnd } from './contract-values.ts';
 import type { Evaluator } from './evaluate.ts';
 import { strip } from './scopes.ts';
 import { type Doubt, either, FROM, type Frame, isNonZero, KIND, leastOf, of, type Value, withFrom } from './values.ts';
 import { countedName, shortened } from './wording.ts';
 
-const PLANNERS = FROM.planner | FROM.plannerError;
+const PLANNERS = FROM.planner | FROM.plannerError | FROM.plannerRan;
 
 export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: Frame): Value {
   const { kind } = node.operatorToken;
@@ -18,6 +19,8 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
   const empty = KIND.undefined | KIND.null;
   switch (kind) {
     case ts.SyntaxKind.AmpersandAmpersandToken: {
+      if (left.literal === false || (right.literal === false && left.kinds === KIND.boolean))
+        return of(KIND.boolean, from & ~FROM.key, { literal: false });
       // With a simulator's word beside it, the planner's own alone does not decide.
       const independent = [left, right].some((each) => each.from & FROM.record && (each.from & PLANNERS) === 0);
       const joined = either(right, {
@@ -35,6 +38,8 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
       return { ...only, doubt, from: independent ? kept & ~PLANNERS : kept };
     }
     case ts.SyntaxKind.BarBarToken: {
+      if (left.literal === true || (right.literal === true && left.kinds === KIND.boolean))
+        return of(KIND.boolean, from & ~FROM.key, { literal: true });
       const kept = left.kinds & ~empty;
       if (kept === 0) return withFrom(right, from);
       return { ...either({ ...left, kinds: kept, nonZero: true, doubt: undefined, missing: undefined }, right), from };
@@ -78,7 +83,7 @@ export function binary(evaluator: Evaluator, node: ts.BinaryExpression, frame: F
         [right, left],
       ])
         if (one.from & FROM.listed && typeof other.literal === 'string') evaluator.hints.push(other.literal);
-      return of(KIND.boolean, from & ~FROM.key);
+      return of(KIND.boolean, (from & ~FROM.key) | sourceOfEnd(left, right.literal) | sourceOfEnd(right, left.literal));
     case ts.SyntaxKind.LessThanToken:
     case ts.SyntaxKind.GreaterThanToken:
     case ts.SyntaxKind.LessThanEqualsToken:

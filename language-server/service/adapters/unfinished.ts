@@ -30,7 +30,11 @@ export function unfinishedPlaces(source: ts.SourceFile, text: string): Gap[] {
     else if (ts.isVariableDeclaration(node) && node.initializer) check(node.initializer.pos, node.initializer);
     else if (ts.isExpressionStatement(node) && ts.isIdentifier(node.expression) && text[node.end - 1] !== ';')
       add(node.end, node.getStart(source));
-    else if (ts.isReturnStatement(node) && text[node.end - 1] !== ';' && isFollowed(node))
+    else if (
+      ts.isReturnStatement(node) &&
+      text[node.end - 1] !== ';' &&
+      (isFollowed(node) || (!node.expression && writesSemicolons(source, text)))
+    )
       add(node.end, node.getStart(source));
     else if (ts.isNewExpression(node)) check(node.expression.pos, node.expression);
     else if (ts.isLabeledStatement(node)) check(node.statement.pos, node.statement);
@@ -54,6 +58,14 @@ function isOutside(node: ts.Node, at: number, source: ts.SourceFile, text: strin
   return (
     opened && indentOf(text, at) <= indentOf(text, open) && indentOf(text, node.getStart(source)) > indentOf(text, open)
   );
+}
+
+/** Whether a file ends its statements in semicolons, so that one without is on its way. */
+function writesSemicolons(source: ts.SourceFile, text: string): boolean {
+  const ending = source.statements.filter(
+    (each) => ts.isImportDeclaration(each) || ts.isExportAssignment(each) || ts.isVariableStatement(each),
+  );
+  return ending.some((each) => text[each.end - 1] === ';');
 }
 
 /** A return without its semicolon that more follows: what it gives may have been cut in two. */

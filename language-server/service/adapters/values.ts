@@ -47,6 +47,8 @@ export const FROM = {
   acts: 8192,
   /** A number reckoned from the initial state and the attempt. */
   mixed: 16384,
+  /** That the planner's code ran without an error. */
+  plannerRan: 32768,
 } as const;
 
 export interface ObjectShape {

@@ -1,12 +1,12 @@
 /** The same output gives the same outcome, and an adapter remembers nothing between episodes. */
 import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
-import { isChance, isClock } from '../builtins.ts';
+import { isChance, isClock } from '../chance.ts';
 import { conditionsOf } from '../conditions.ts';
 import { derivedNames } from '../derived.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { enclosingFunction, strip } from '../scopes.ts';
-import type { Frame } from '../values.ts';
+import { FROM, type Frame } from '../values.ts';
 import { walk } from '../walk.ts';
 
 const OUTSIDE =
@@ -66,23 +66,37 @@ export function moduleState({ launch, outcome, evaluator, report }: Analysis): v
             node,
             `${file} outlives the episode, and all episodes write it; write into the output folder`,
           );
+        if (ts.isCallExpression(node) && evaluator.value(node.expression, frame).external === 'global.process.chdir')
+          report(
+            'adapter-keeps-state',
+            node,
+            'this moves the whole process, and all episodes with it; give the folder as cwd of the process',
+          );
         const target = changed(node) ?? remembering(evaluator, node);
         if (!target) return;
         const root = rootOf(target);
         if (!root) return;
         const declaration = evaluator.scopes.resolve(root);
         if (!declaration) {
-          if (!/^(process\.env|globalThis)\b/.test(target.getText())) return;
+          if (!/^global(This)?$/.test(root.text) && !/^process\.env\b/.test(target.getText())) return;
           report('adapter-keeps-state', node, `${target.getText()} outlives the episode; the next ones would see it`);
+          return;
+        }
+        if (ts.isClassDeclaration(declaration)) {
+          report(
+            'adapter-keeps-state',
+            node,
+            `${target.getText()} outlives the episode; an adapter keeps nothing between episodes, and they run side by side`,
+          );
           return;
         }
         if (!ts.isVariableDeclaration(declaration)) return;
         const home = enclosingFunction(declaration);
         if (!ts.isSourceFile(home)) {
-          if (!isCache(evaluator, node, root)) closures.push({ node, name: root.text, home });
+          if (!isCache(evaluator, node, root, frame)) closures.push({ node, name: root.text, home });
           return;
         }
-        if (isCache(evaluator, node, root) || isRewound(target, node)) return;
+        if (isCache(evaluator, node, root, frame) || isRewound(target, node)) return;
         report(
           'adapter-keeps-state',
           node,
@@ -107,13 +121,16 @@ function remembering(evaluator: Evaluator, node: ts.Node): ts.Expression | undef
   const declaration = ts.isIdentifier(object) ? evaluator.scopes.resolve(object) : undefined;
   const made = declaration && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
   const type = made && ts.isNewExpression(made) && ts.isIdentifier(made.expression) ? made.expression : undefined;
-  const classNode = type && evaluator.scopes.resolve(type);
+  // `Tally.count()`: of the class itself.
+  const classNode = type ? evaluator.scopes.resolve(type) : declaration;
   if (!classNode || !ts.isClassDeclaration(classNode)) return undefined;
   const method = classNode.members.find((each) => ts.isMethodDeclaration(each) && each.name.getText() === name.text);
   let writes = false;
   const visit = (each: ts.Node): void => {
     const target = changed(each);
-    if (target && /^this\b/.test(target.getText())) writes = true;
+    const root = target && rootOf(target);
+    if (target && (/^this\b/.test(target.getText()) || (root && evaluator.scopes.resolve(root) === classNode)))
+      writes = true;
     if (!writes) ts.forEachChild(each, visit);
   };
   if (method) visit(method);
@@ -124,7 +141,7 @@ function remembering(evaluator: Evaluator, node: ts.Node): ts.Expression | undef
 function keptFile(evaluator: Evaluator, node: ts.Node, frame: Frame): string | undefined {
   if (!ts.isCallExpression(node) || !node.arguments[0]) return undefined;
   const { external } = evaluator.value(node.expression, frame);
-  if (!external || !/^fs(\/promises)?\.writeFile/.test(external)) return undefined;
+  if (!external || !/^fs(\/promises)?\.(write|append)File/.test(external)) return undefined;
   const { literal } = evaluator.value(node.arguments[0], frame);
   return typeof literal === 'string' ? literal : undefined;
 }
@@ -153,6 +170,12 @@ function changed(node: ts.Node): ts.Expression | undefined {
   if (ts.isDeleteExpression(node)) return strip(node.expression);
   if (
     ts.isCallExpression(node) &&
+    /^(Object\.(assign|defineProperty|defineProperties)|Reflect\.set)$/.test(node.expression.getText()) &&
+    node.arguments[0]
+  )
+    return strip(node.arguments[0]);
+  if (
+    ts.isCallExpression(node) &&
     ts.isPropertyAccessExpression(node.expression) &&
     MUTATORS.test(node.expression.name.text)
   )
@@ -167,8 +190,9 @@ function rootOf(target: ts.Expression): ts.Identifier | undefined {
 }
 
 /** A value worked out once and kept: filled only where it is not there yet. */
-function isCache(evaluator: Evaluator, node: ts.Node, root: ts.Identifier): boolean {
+function isCache(evaluator: Evaluator, node: ts.Node, root: ts.Identifier, frame: Frame): boolean {
   if (ts.isBinaryExpression(node)) {
+    if (ofThisEpisode(evaluator, node.right, frame)) return false;
     const once = [ts.SyntaxKind.QuestionQuestionEqualsToken, ts.SyntaxKind.BarBarEqualsToken].includes(
       node.operatorToken.kind,
     );
@@ -183,6 +207,25 @@ function isCache(evaluator: Evaluator, node: ts.Node, root: ts.Identifier): bool
     node.expression.name.text === 'set' &&
     conditionsOf(node, enclosingFunction(node)).some((each) => asksFor(each.expression, root.text))
   );
+}
+
+/** Whether an expression tells of the episode that was just played: no later one may have it. */
+function ofThisEpisode(evaluator: Evaluator, expression: ts.Expression, frame: Frame): boolean {
+  let found = false;
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node) && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node)) {
+      const declaration = evaluator.scopes.resolve(node);
+      if (declaration && !ts.isSourceFile(enclosingFunction(declaration)) && !isWithin(declaration, expression)) {
+        const value = evaluator.value(node, frame);
+        const part = ts.isPropertyAccessExpression(node.parent) ? node.parent.name.text : '';
+        const isOutput = value.object?.properties.has('readText') === true && part !== 'episode';
+        if (isOutput || value.from & (FROM.record | FROM.planner | FROM.acts)) found = true;
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(expression);
+  return found;
 }
 
 function asksFor(expression: ts.Expression, name: string): boolean {

@@ -14,7 +14,11 @@ export function missingFiles({ outcome, evaluator, report }: Analysis): void {
   if (!outcome) return;
   const told = new Set<ts.Node>();
   walk(evaluator, outcome.fn, outcome.frame, (node, frame) => {
-    if (ts.isCallExpression(node)) checkDirectRead(node, frame);
+    if (ts.isCallExpression(node)) {
+      checkDirectRead(node, frame);
+      checkName(node, frame);
+      checkEmpty(node, frame);
+    }
     const base = dereferenced(node);
     if (!base) return;
     const { missing } = evaluator.value(base, frame);
@@ -30,13 +34,48 @@ export function missingFiles({ outcome, evaluator, report }: Analysis): void {
   /** readFileSync without a try or a look whether the file exists. */
   function checkDirectRead(node: ts.CallExpression, frame: Frame): void {
     const { external } = evaluator.value(node.expression, frame);
-    if (external !== 'fs.readFileSync' && external !== 'fs/promises.readFile') return;
+    if (!external || !/^(fs\.(readFile|readdir)Sync|fs\/promises\.(readFile|readdir))$/.test(external)) return;
     const [path] = node.arguments;
     if (!path || evaluator.value(path, frame).from & FROM.listed || isAnswered(node, node) || isCaught(node)) return;
     report(
       'missing-file-unhandled',
       node,
-      `${shortened(node.getText())} fails where the harness left no such file; output.readText gives undefined for it`,
+      external.includes('readdir')
+        ? `${shortened(node.getText())} fails where the harness left no such folder; output.list names what there is`
+        : `${shortened(node.getText())} fails where the harness left no such file; output.readText gives undefined for it`,
+    );
+  }
+
+  /** `readJson(list.find(...)!)`: the name of a file that may not be listed. */
+  function checkName(node: ts.CallExpression, frame: Frame): void {
+    const callee = strip(node.expression);
+    const [path] = node.arguments;
+    if (!path || !ts.isPropertyAccessExpression(callee) || !/^read(Text|Json)$/.test(callee.name.text)) return;
+    const { doubt, from } = evaluator.value(path, frame);
+    if (doubt?.what !== 'undefined' || (from & FROM.listed) === 0) return;
+    if (told.has(node) || isAnswered(node, path)) return;
+    told.add(node);
+    report(
+      'missing-file-unhandled',
+      path,
+      `${shortened(strip(path).getText())} is undefined where the harness left no such file; say what the episode then is`,
+    );
+  }
+
+  /** `JSON.parse(output.readText('r.json') ?? '')`: an empty text cannot be parsed. */
+  function checkEmpty(node: ts.CallExpression, frame: Frame): void {
+    const [argument] = node.arguments;
+    const text = argument && strip(argument);
+    if (node.expression.getText() !== 'JSON.parse' || !text || !ts.isBinaryExpression(text)) return;
+    const right = strip(text.right);
+    if (!ts.isStringLiteralLike(right) || right.text !== '') return;
+    const { missing } = evaluator.value(text.left, frame);
+    if (!missing || told.has(missing) || isAnswered(missing, node)) return;
+    told.add(missing);
+    report(
+      'missing-file-unhandled',
+      text,
+      `${shortened(missing.getText())} is undefined where the harness left no such file, and JSON.parse('') fails`,
     );
   }
 }

@@ -15,16 +15,26 @@ type Tell = (node: ts.Node, what: string) => void;
 const SETTINGS: [RegExp, (value: Value, text: string) => boolean][] = [
   // These change something whatever they are set to.
   [
-    /^((extra|append|override)[-_](system[-_])?prompt|prompt[-_](append|prefix|suffix|override|extra)|(disable|disabled|disallow|disallowed|without|extra|add|remove|hide|hidden)[-_]?(tools?|skills?)|(no|disable|without|skip)[-_]?(retry|retries|retry[-_]?loop|loop|self[-_]?correct(ion)?|reflection|replan(ning)?))$/i,
+    /^((extra|append|override)[-_](system[-_])?prompt|prompt[-_](append|prefix|suffix|override|extra)|(disable|disabled|disallow|disallowed|exclude|excluded|omit|block|blocked|without|extra|add|remove|hide|hidden)[-_]?(tools?|skills?)|(no|disable|without|skip)[-_]?(retry|retries|retry[-_]?loop|loop|self[-_]?correct(ion)?|reflection|replan(ning)?))$/i,
     () => true,
   ],
   [/^system[-_]?(prompt|message|instructions?)$/i, (value, text) => !isDefault(text) && isOwnText(value, 1)],
   [/^((system|user)[-_]?)?prompt[-_]?(file|path|template)$|^system[-_]?file$/i, (_value, text) => !isDefault(text)],
   [/^(allow|allowed|enable|enabled)?[-_]?(tools|skills)$/i, (value, text) => /,|\s/.test(text) || isOwnText(value, 2)],
   // The task's own instruction has to reach the harness somehow.
-  [/^prompt$/i, (value) => (value.from & FROM.task) === 0 && isOwnText(value, 3)],
+  [/^(prompt|instructions|guidelines)$/i, (value) => (value.from & FROM.task) === 0 && isOwnText(value, 2)],
+  // What is added to it does not.
   [
-    /^(prompt[-_]text|(enable|allow|allowed|no)[-_]?(tools?|skills?)|hints?|few[-_]?shot|examples|tool[-_]choice|max[-_]retries|retries|self[-_]?correct(ion)?|loop)$/i,
+    /(^|[-_])(instructions?|task|goal|prompt|lang(uage)?|description)([-_](text|description|prompt))?$/i,
+    (value, text) => (value.from & FROM.task) !== 0 && value.literal === undefined && addsWords(text),
+  ],
+  [
+    /^((agent|control|planning|planner)[-_]?)?loop$/i,
+    (value, text) =>
+      typeof value.literal === 'string' && /[a-z]/i.test(text) && !/^(default|standard|on|true|yes)$/i.test(text),
+  ],
+  [
+    /^(prompt[-_]text|(enable|allow|allowed|no)[-_]?(tools?|skills?)|hints?|few[-_]?shot|examples|tool[-_]choice|max[-_]retries|retries|self[-_]?correct(ion)?)$/i,
     (value) => isOwnText(value, 3),
   ],
 ];
@@ -39,6 +49,11 @@ function isOwnText(value: Value, words: number): boolean {
   if (value.kinds & (KIND.array | KIND.object)) return true;
   if (typeof value.literal === 'string') return value.literal.trim().split(/\s+/).length >= words;
   return value.kinds === KIND.string;
+}
+
+/** Constant words beside a value, enough for a hint: `* Think step by step.`. */
+function addsWords(text: string): boolean {
+  return text.includes('*') && (text.match(/[A-Za-z]{2,}/g) ?? []).length >= 3;
 }
 
 function changes(name: string, value: Value, text: string): boolean {

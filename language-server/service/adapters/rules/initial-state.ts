@@ -34,10 +34,11 @@ export function initialState(analysis: Analysis): void {
     const { program, items, env, episode } = process;
     // RPent takes its initial state from --seed.
     const isRpent = /(^|\/)rpent$/.test(program);
-    checkArguments(items, isRpent, tell);
+    const seedIsState = isRpent || isCapxWithoutState(process);
+    checkArguments(items, seedIsState, tell);
     for (const each of items) {
       if (!each) continue;
-      checkArguments(wordsOf(evaluator, each), isRpent, tell);
+      checkArguments(wordsOf(evaluator, each), seedIsState, tell);
       checkObject(evaluator, each, tell);
     }
     for (const fields of [env, episode])
@@ -96,12 +97,22 @@ function checkObject(evaluator: Evaluator, { node, frame }: Argument, tell: Tell
  * only choose the scene, whatever the option is called.
  */
 function checkMixed(evaluator: Evaluator, { items, env, episode }: Process, tell: Tell): void {
-  const fields = [env, episode].flatMap((each) => [...(each?.properties.values() ?? [])]);
-  const all = [...items.flatMap((each) => each?.value ?? []), ...fields.map((each) => each.value())];
-  if (all.some(({ from }) => from & FROM.init && (from & FROM.attempt) === 0)) return;
+  if (hasState({ items, env, episode })) return;
   for (const each of items)
     if (each && each.value.from & FROM.mixed && isNumber(evaluator, each))
       tell(each.node, each.value.from, 'the initial state');
+}
+
+/** Whether the initial state reaches the harness by itself. */
+function hasState({ items, env, episode }: Pick<Process, 'items' | 'env' | 'episode'>): boolean {
+  const fields = [env, episode].flatMap((each) => [...(each?.properties.values() ?? [])]);
+  const all = [...items.flatMap((each) => each?.value ?? []), ...fields.map((each) => each.value())];
+  return all.some(({ from }) => (from & FROM.init) !== 0 && (from & FROM.attempt) === 0);
+}
+
+/** CaP-X's launch.py without an initial state beside its seed: the scene can only come from the seed. */
+function isCapxWithoutState(process: Process): boolean {
+  return process.items.some((each) => /(^|[/_-])capx\b.*\.py$/i.test(each?.text ?? '')) && !hasState(process);
 }
 
 /** Whether launch writes the initial state into a file, which the harness may read. */

@@ -3,22 +3,20 @@ import ts from 'typescript6';
 import type { Fix } from '../../contract.ts';
 import type { Analysis } from '../analysis.ts';
 import type { Argument } from '../arguments.ts';
+import { isCommandLine, isSplittable } from '../commands.ts';
 import { type Process, processesOf } from '../processes.ts';
 import { strip } from '../scopes.ts';
 import { FROM, type ObjectShape, type Property, placeOf, type Value } from '../values.ts';
 import { walk } from '../walk.ts';
 
 export const SHELL = /(^|[\\/])(sh|bash|zsh|dash|ksh|fish|cmd|powershell|pwsh)(\.exe)?$/i;
-const PROGRAM =
-  /^(python[\d.]*|node|npx|npm|bash|sh|uv|uvx|conda|docker|podman|ros2|rpent|poetry|deno|bun|java|cargo|make|env|sudo|xvfb-run)\s+\S/;
-
 /** A command line in one text instead of a command and its arguments. */
 export function throughShell(analysis: Analysis): void {
   const { evaluator, launch, report } = analysis;
   for (const process of processesOf(analysis)) {
     const { fields, command, program: written } = process;
     if (!command) continue;
-    if (PROGRAM.test(written) || (/^[\w.-]+\s+\S/.test(written) && /\s(-|\S+\.(py|js|mjs|sh|ts)\b)/.test(written)))
+    if (isCommandLine(written))
       report(
         'launch-through-shell',
         placeOf(command),
@@ -76,6 +74,7 @@ function splitCommand({ syntax }: Analysis, command: Property, fields: ObjectSha
   if (!expression || fields.has('args') || command.node.getSourceFile() !== syntax.source) return undefined;
   if (!ts.isStringLiteralLike(expression) && !ts.isTemplateExpression(expression)) return undefined;
   const inner = expression.getText().slice(1, -1);
+  if (!isSplittable(inner)) return undefined;
   // Quotes, variables and the like need a person; so does a placeholder with spaces in it.
   if (/["'\\;&|<>`*~]|\$(?!\{)/.test(inner) || /\$\{[^}]*[\s{][^}]*\}/.test(inner)) return undefined;
   const [program, ...rest] = inner.trim().split(/\s+/);
@@ -104,6 +103,13 @@ export function exposedKey(analysis: Analysis): void {
   }
   if (!launch) return;
   walk(evaluator, launch.fn, launch.frame, (node, frame) => {
+    if (ts.isThrowStatement(node) && node.expression) {
+      const thrown = strip(node.expression);
+      const parts = ts.isNewExpression(thrown) ? (thrown.arguments ?? []) : [thrown];
+      for (const each of parts)
+        if (holdsKey(evaluator.value(each, frame)))
+          report('api-key-exposed', each, 'this puts the key of the episode into an error, which is logged');
+    }
     if (!ts.isCallExpression(node)) return;
     const { external = '' } = evaluator.value(node.expression, frame);
     const prints = PRINTS.test(external);

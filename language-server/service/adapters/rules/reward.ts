@@ -8,7 +8,7 @@ import type { Evaluator } from '../evaluate.ts';
 import { enclosingFunction, isFunction, strip } from '../scopes.ts';
 import { FROM, isSurely, KIND, placeOf } from '../values.ts';
 
-const PLANNERS = FROM.planner | FROM.plannerError;
+const PLANNERS = FROM.planner | FROM.plannerError | FROM.plannerRan;
 
 /** A reward that is decided by what the planner says of itself. */
 export function rewardSource({ outcome, evaluator, report }: Analysis): void {
@@ -45,6 +45,8 @@ function decided(evaluator: Evaluator, reasons: readonly Reason[]): number {
   return values.reduce((all, from) => all | (from & PLANNERS), 0);
 }
 
+const EMPTY = KIND.undefined | KIND.null;
+
 /** A reward that is NaN, infinite or undefined on a path. */
 export function rewardIsNumber({ outcome, evaluator, report, syntax }: Analysis): void {
   for (const each of outcome?.cases ?? []) {
@@ -62,8 +64,19 @@ export function rewardIsNumber({ outcome, evaluator, report, syntax }: Analysis)
       continue;
     }
     const expression = property.expression && strip(property.expression);
+    const declaration = expression && ts.isIdentifier(expression) ? evaluator.scopes.resolve(expression) : undefined;
+    const isUnset = declaration && ts.isVariableDeclaration(declaration) && !declaration.initializer;
+    if (expression && !isUnset && value.kinds & EMPTY) {
+      const empty = casesOf(evaluator, expression, property.frame ?? each.frame).find((one) =>
+        isSurely(one.value, EMPTY),
+      );
+      if (empty || (value.kinds & KIND.any) === 0) {
+        const what = value.kinds & KIND.null ? 'null' : 'undefined';
+        report('reward-not-a-number', place, `the reward can be ${what}; write 0 for what is no success`);
+        continue;
+      }
+    }
     if (!expression || !ts.isIdentifier(expression)) continue;
-    const declaration = evaluator.scopes.resolve(expression);
     const all = exhaustive(evaluator, each.frame);
     if (declaration && ts.isVariableDeclaration(declaration) && neverSurelySet(declaration, expression, all))
       report('reward-not-a-number', place, `the reward is undefined on a path that does not set ${expression.text}`);

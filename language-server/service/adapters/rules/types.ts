@@ -3,6 +3,7 @@ import ts from 'typescript6';
 import type { Fix } from '../../contract.ts';
 import type { Analysis } from '../analysis.ts';
 import { argumentsOf } from '../arguments.ts';
+import { askedOfPromise, lookedAt } from '../promises.ts';
 import { enclosingFunction, strip } from '../scopes.ts';
 import { isSurely, isSurelyNot, KIND, type Property, placeOf, type Value } from '../values.ts';
 import { walk } from '../walk.ts';
@@ -75,7 +76,12 @@ function checkProcess(analysis: Analysis, process: Value): void {
 }
 
 /** Arguments and variables of a process are texts; a number can be made one. */
-function checkText({ report, syntax }: Analysis, node: ts.Node, value: Value, what: string): void {
+function checkText(analysis: Analysis, node: ts.Node, value: Value, what: string): void {
+  const { report, syntax } = analysis;
+  if (isSurely(value, KIND.promise) && !syntax.broken(node)) {
+    const message = `${what} is a promise here, not its result: write await`;
+    report('adapter-unawaited-promise', node, message, awaiting(analysis, node));
+  }
   if (syntax.broken(node) || !isSurelyNot(value, KIND.string | KIND.undefined) || value.kinds & KIND.promise) return;
   const range = syntax.range(node);
   const fix: Fix = {
@@ -137,13 +143,15 @@ function numberFix({ syntax }: Analysis, property: Property, value: Value): Fix 
 }
 
 /** Writes `await`, and makes the function async where it is not. */
-function awaiting({ syntax, outcome }: Analysis, node: ts.Node): Fix | undefined {
+function awaiting({ syntax, outcome, launch }: Analysis, node: ts.Node): Fix | undefined {
   const home = enclosingFunction(node);
-  if (!outcome || home !== outcome.fn.node || !ts.isExpression(node)) return undefined;
+  const part = [outcome, launch].find((each) => each?.fn.node === home);
+  if (!part || !ts.isExpression(node)) return undefined;
   const text = node.getText();
-  const part = ts.isPropertyAccessExpression(node.parent) || ts.isElementAccessExpression(node.parent);
-  const edits = [{ range: syntax.range(node), newText: part ? `(await ${text})` : `await ${text}` }];
-  const { fn } = outcome;
+  const { parent } = node;
+  const isPart = ts.isPropertyAccessExpression(parent) || ts.isElementAccessExpression(parent);
+  const edits = [{ range: syntax.range(node), newText: isPart ? `(await ${text})` : `await ${text}` }];
+  const { fn } = part;
   if (!fn.node.modifiers?.some((each) => each.kind === ts.SyntaxKind.AsyncKeyword)) {
     const start = fn.node.getStart();
     edits.unshift({ range: syntax.rangeOf(start, start), newText: 'async ' });
@@ -151,27 +159,40 @@ function awaiting({ syntax, outcome }: Analysis, node: ts.Node): Fix | undefined
   return { title: 'Await the promise', edits, safe: true };
 }
 
-/** Parts of a promise are asked for as if it were its result. */
+/** A promise is looked at as if it were its result: it always holds, and has none of its result's parts. */
 export function promisesUsed(analysis: Analysis): void {
-  const { evaluator, report, outcome } = analysis;
-  if (!outcome) return;
-  const told = new Set<string>();
-  walk(evaluator, outcome.fn, outcome.frame, (node, frame) => {
-    const base =
-      ts.isPropertyAccessExpression(node) && !/^(then|catch|finally)$/.test(node.name.text)
-        ? node.expression
-        : ts.isCallExpression(node) && node.expression.getText() === 'JSON.parse'
-          ? node.arguments[0]
-          : undefined;
-    if (!base || ts.isAwaitExpression(strip(base)) || !isSurely(evaluator.value(base, frame), KIND.promise)) return;
-    const name = strip(base).getText();
-    if (told.has(name)) return;
-    told.add(name);
-    report(
-      'adapter-unawaited-promise',
-      base,
-      'this is a promise, not its result: write await',
-      awaiting(analysis, base),
-    );
-  });
+  const { evaluator, report, syntax } = analysis;
+  for (const part of [analysis.launch, analysis.outcome]) {
+    if (!part) continue;
+    const told = new Set<string>();
+    walk(evaluator, part.fn, part.frame, (node, frame) => {
+      const callback = askedOfPromise(evaluator, node, frame);
+      if (callback && !syntax.broken(callback))
+        report(
+          'adapter-unawaited-promise',
+          callback,
+          'this function gives a promise, which always holds: await the results first, or use a loop',
+        );
+      for (const base of lookedAt(node)) {
+        if (ts.isAwaitExpression(strip(base)) || syntax.broken(base)) continue;
+        if (!isSurely(evaluator.value(base, frame), KIND.promise) || mayBeUnset(analysis, base)) continue;
+        const name = strip(base).getText();
+        if (told.has(name)) continue;
+        told.add(name);
+        report(
+          'adapter-unawaited-promise',
+          base,
+          'this is a promise, not its result: write await',
+          awaiting(analysis, base),
+        );
+      }
+    });
+  }
+}
+
+/** A variable that was declared without a value is asked for whether it holds a promise at all. */
+function mayBeUnset({ evaluator }: Analysis, base: ts.Expression): boolean {
+  const name = strip(base);
+  const declaration = ts.isIdentifier(name) ? evaluator.scopes.resolve(name) : undefined;
+  return declaration !== undefined && ts.isVariableDeclaration(declaration) && declaration.initializer === undefined;
 }

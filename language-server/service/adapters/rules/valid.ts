@@ -3,14 +3,18 @@ import ts from 'typescript6';
 import type { Analysis } from '../analysis.ts';
 import { type Case, casesOf, type Reason } from '../cases.ts';
 import { atomsOf } from '../conditions.ts';
+import { CALLS } from '../contract-values.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { isFunction, strip } from '../scopes.ts';
-import { FROM, KIND, type Property, placeOf } from '../values.ts';
+import { FROM, type Frame, KIND, type Property, placeOf } from '../values.ts';
 import { walk } from '../walk.ts';
 
 const REASONS: [number, string][] = [
   [FROM.timeout, 'a limit that was reached is a failure of the planner, valid with reward 0'],
-  [FROM.plannerError, "an error in the planner's code or tool call is a failure of the planner, valid with reward 0"],
+  [
+    FROM.plannerError | FROM.plannerRan,
+    "an error in the planner's code or tool call is a failure of the planner, valid with reward 0",
+  ],
   [
     FROM.planner | FROM.acts,
     'what the planner answered is no failure of the infrastructure; its failure is valid with reward 0',
@@ -43,7 +47,10 @@ function causeOf(evaluator: Evaluator, outer: Case, property: Property): string 
   for (const each of casesOf(evaluator, property.expression, frame)) {
     if (each.value.literal === true) continue;
     const own = each.value.literal === false ? [] : [{ expression: each.expression, holds: false, frame: each.frame }];
-    const cause = told(evaluator, [...own, ...each.reasons, ...outer.reasons]) ?? caught(evaluator, outer);
+    const cause =
+      told(evaluator, [...own, ...each.reasons, ...outer.reasons]) ??
+      caught(evaluator, each) ??
+      caught(evaluator, outer);
     if (cause) return cause;
   }
   return undefined;
@@ -55,15 +62,29 @@ function told(evaluator: Evaluator, reasons: readonly Reason[]): string | undefi
     const atoms = atomsOf(reason);
     for (const atom of atoms) {
       const { from, kinds } = evaluator.value(atom.expression, reason.frame);
+      if (manyCalls(evaluator, atom.expression, reason.frame) === atom.holds) return REASONS[0][1];
       // What the planner did not do, of its recorded calls; that a file has something is the harness's doing.
       const told = kinds === KIND.boolean || kinds === KIND.number;
       const lacks = told && (from & FROM.record) === 0 ? from & (FROM.planner | FROM.acts) : 0;
-      const why = atom.holds ? from : lacks;
+      const why = atom.holds ? from & ~FROM.plannerRan : lacks | (from & FROM.plannerRan);
       const found = REASONS.find(([source]) => why & source);
       if (found) return found[1];
     }
   }
   return undefined;
+}
+
+/** Whether a comparison holds where the planner made many calls (true) or few (false); undefined for others. */
+function manyCalls(evaluator: Evaluator, expression: ts.Expression, frame: Frame): boolean | undefined {
+  const node = strip(expression);
+  if (!ts.isBinaryExpression(node)) return undefined;
+  const [, sign] = /^([<>])=?$/.exec(node.operatorToken.getText()) ?? [];
+  const sides = [evaluator.value(node.left, frame), evaluator.value(node.right, frame)];
+  const count = sides.findIndex((each) => each.name === `${CALLS}.length`);
+  const limit = count < 0 ? undefined : sides[1 - count].literal;
+  // That there was no call, or one alone, may be the harness's failure.
+  if (sign === undefined || typeof limit !== 'number' || limit < 3) return undefined;
+  return (sign === '>') === (count === 0);
 }
 
 /** `try { JSON.parse(call.arguments) } catch { return invalid }`. */

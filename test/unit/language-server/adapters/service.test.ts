@@ -101,7 +101,27 @@ describe('where the adapter is found', () => {
   it('an adapter that cannot be followed is left alone', () => {
     expect(adapterFindings("import { adapter } from './other.ts';\nexport default adapter;")).toEqual([]);
     expect(adapterFindings("export { default } from './other.ts';")).toEqual([]);
-    expect(adapterFindings('class A { launch() {} outcome() {} }\nexport default new A();')).toEqual([]);
+    expect(adapterFindings("import { A } from './other.ts';\nexport default new A();")).toEqual([]);
+  });
+
+  it('an adapter made of a class, and each of two', () => {
+    const codes = (text: string) => adapterFindings(text).map(({ code }) => code);
+    expect(codes('class A { launch() {} outcome() {} }\nexport default new A();')).toEqual([
+      'adapter-no-outcome',
+      'adapter-missing-field',
+    ]);
+    expect(codes('class A extends B { launch() {} }\nexport default new A();')).toEqual([]);
+    expect(codes("export default 1 > 0 ? { launch() {} } : { name: 'b' };")).toEqual([
+      'adapter-missing-field',
+      'adapter-missing-field',
+    ]);
+  });
+
+  it('a bare return that is being typed gives nothing; a finished one does', () => {
+    const text = (line: string) =>
+      `const x = 1;\nexport default { name: 'a', launch: () => ({ command: 'a' }), outcome(o) {\n${line}\n} };`;
+    expect(adapterFindings(text('  return'))).toEqual([]);
+    expect(adapterFindings(text('  return;')).map(({ code }) => code)).toContain('adapter-no-outcome');
   });
 });
 

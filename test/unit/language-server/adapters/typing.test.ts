@@ -37,6 +37,7 @@ const FRAGMENTS = [
   'try {',
   'async ',
   'throw new ',
+  'return',
 ];
 
 const good = [...corpus().filter((file) => !file.bad), ...shipped()];
