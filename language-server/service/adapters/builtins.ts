@@ -348,7 +348,8 @@ export function callBuiltin(
   if (name === 'Math.max' || name === 'Math.min') {
     const spread = node.arguments.find(ts.isSpreadElement);
     const whole = spread ? evaluator.value(spread.expression, frame) : undefined;
-    const empty = spread && node.arguments.length === 1 && whole?.elements === undefined;
+    const looked = spread && isGuarded(node, countedName(strip(spread.expression)), false);
+    const empty = spread && node.arguments.length === 1 && whole?.elements === undefined && !looked;
     const doubt = args.find((each) => each.doubt)?.doubt ?? whole?.element?.doubt;
     const why = `it is ${name === 'Math.max' ? '-Infinity' : 'Infinity'} for an empty list`;
     const leasts = args.map(leastOf);

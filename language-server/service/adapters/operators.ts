@@ -113,11 +113,21 @@ function arithmetic(evaluator: Evaluator, node: ts.BinaryExpression, left: Value
       right.from & FROM.record ||
       /\.(length|size)$/.test(divisor.getText()) ||
       isCount(evaluator, divisor);
-    if (counts && !isNonZero(right) && !isGuarded(node, countedName(divisor), false))
+    if (counts && !isNonZero(right) && !isGuarded(node, countedName(divisor), false) && !isTextGuarded(node, divisor))
       doubt = { what: 'NaN', node, why: `${shortened(divisor.getText())} may be 0, and 0 / 0 is NaN` };
   }
   const from = left.from | right.from | mixing(left, right);
   return of(KIND.number, from, { doubt, ...bounds(node.operatorToken.kind, left, right) });
+}
+
+/** `Number(m[2])` where `m[2]` was compared before. */
+function isTextGuarded(node: ts.Node, divisor: ts.Expression): boolean {
+  if (!ts.isCallExpression(divisor) || !/^(Number|parseFloat|parseInt)$/.test(divisor.expression.getText()))
+    return false;
+  const argument = divisor.arguments[0] && strip(divisor.arguments[0]);
+  if (!argument) return false;
+  const text = argument.getText();
+  return isGuarded(node, countedName(argument), false, (condition) => condition.getText().includes(text));
 }
 
 function mixing(left: Value, right: Value): number {
@@ -170,11 +180,7 @@ export function prefix(evaluator: Evaluator, node: ts.PrefixUnaryExpression, fra
   const value = evaluator.value(node.operand, frame);
   switch (node.operator) {
     case ts.SyntaxKind.ExclamationToken:
-      return of(
-        KIND.boolean,
-        value.from & ~FROM.key,
-        typeof value.literal === 'boolean' ? { literal: !value.literal } : {},
-      );
+      return of(KIND.boolean, value.from & ~FROM.key, value.literal === undefined ? {} : { literal: !value.literal });
     case ts.SyntaxKind.PlusToken:
       return toNumber(value, node);
     case ts.SyntaxKind.MinusToken:

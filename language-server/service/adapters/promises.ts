@@ -61,13 +61,14 @@ function isEmpty(node: ts.Expression): boolean {
   return ['undefined', 'null'].includes(strip(node).getText());
 }
 
-/** The callback of `some`, `every` and the like that gives a promise, which always holds. */
+/** The callback of `some`, `every` and the like that gives a promise, or looks at one: it always holds. */
 export function askedOfPromise(evaluator: Evaluator, node: ts.Node, frame: Frame): ts.Expression | undefined {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
   const [callback] = node.arguments;
   if (!callback || !ASKS.test(node.expression.name.text)) return undefined;
-  const { fn } = evaluator.value(callback, frame);
-  if (!fn) return undefined;
+  const { fn, external } = evaluator.value(callback, frame);
   const element = evaluator.elementOf(evaluator.value(node.expression.expression, frame));
+  if (external === 'global.Boolean' && isSurely(element, KIND.promise)) return callback;
+  if (!fn) return undefined;
   return isSurely(evaluator.invoke(fn, [element], callback), KIND.promise) ? callback : undefined;
 }

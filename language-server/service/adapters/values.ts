@@ -156,6 +156,7 @@ export function either(a: Value, b: Value): Value {
   joined.doubt = a.doubt ?? b.doubt;
   joined.written = a.written ?? b.written;
   joined.file = a.file ?? b.file;
+  if (joined.kinds & KIND.string && isNumbersText(a) && isNumbersText(b)) joined.pattern = 'number';
   if (a.element || b.element)
     joined.element = a.element && b.element ? either(a.element, b.element) : (a.element ?? b.element);
   if (a.object && b.object) joined.object = merged(a.object, b.object);
@@ -164,6 +165,11 @@ export function either(a: Value, b: Value): Value {
   if (b.kinds === only.undefined || b.kinds === only.null) Object.assign(joined, pick(a));
   else if (a.kinds === only.undefined || a.kinds === only.null) Object.assign(joined, pick(b));
   return joined;
+}
+
+/** A number, or the text of one. */
+function isNumbersText({ kinds, pattern, doubt }: Value): boolean {
+  return pattern === 'number' || (kinds === KIND.number && doubt === undefined);
 }
 
 /** Either of two objects: what one of them lacks may be undefined. */

@@ -6,7 +6,7 @@ import { completes } from '../conditions.ts';
 import { exhaustive } from '../endings.ts';
 import type { Evaluator } from '../evaluate.ts';
 import { enclosingFunction, isFunction, strip } from '../scopes.ts';
-import { FROM, isSurely, KIND, placeOf } from '../values.ts';
+import { FROM, isSurely, KIND, type Property, placeOf } from '../values.ts';
 
 const PLANNERS = FROM.planner | FROM.plannerError | FROM.plannerRan;
 
@@ -15,7 +15,7 @@ export function rewardSource({ outcome, evaluator, report }: Analysis): void {
   for (const each of outcome?.cases ?? []) {
     const property = each.value.object?.properties.get('reward');
     if (!property) continue;
-    const from = property.value().from | reasonsFor(evaluator, each, property.expression);
+    const from = sourcesOf(evaluator, each, property);
     if ((from & PLANNERS) === 0) continue;
     report(
       'reward-from-planner',
@@ -27,22 +27,29 @@ export function rewardSource({ outcome, evaluator, report }: Analysis): void {
   }
 }
 
-/** Conditions that decide between a constant reward above 0 and another. */
-function reasonsFor(evaluator: Evaluator, outer: Case, expression: ts.Expression | undefined): number {
-  const cases = expression ? casesOf(evaluator, expression, outer.frame) : [];
+/** Where what the reward may be comes from, and the conditions that decide for a constant above 0. */
+function sourcesOf(evaluator: Evaluator, outer: Case, property: Property): number {
+  const { expression, frame = outer.frame } = property;
+  if (!expression) return property.value().from;
   let from = 0;
-  for (const each of cases) {
+  for (const each of casesOf(evaluator, expression, frame)) {
+    from |= each.value.from;
     if (typeof each.value.literal !== 'number' || each.value.literal <= 0) continue;
-    from |= decided(evaluator, [...each.reasons, ...outer.reasons]);
+    // What stands around the whole outcome only decides where nothing within does.
+    from |= decided(evaluator, each.reasons) ?? decided(evaluator, outer.reasons) ?? 0;
   }
   return from;
 }
 
-/** Planner's sources of conditions that hold together; none where a record that is not the planner's decides as well. */
-function decided(evaluator: Evaluator, reasons: readonly Reason[]): number {
+/**
+ * Planner's sources of conditions that hold together; none where a record that is not the planner's decides as well.
+ * Undefined where they tell of neither.
+ */
+function decided(evaluator: Evaluator, reasons: readonly Reason[]): number | undefined {
   const values = reasons.map((reason) => evaluator.value(reason.expression, reason.frame).from);
   if (values.some((from) => from & FROM.record && (from & PLANNERS) === 0 && (from & FROM.listed) === 0)) return 0;
-  return values.reduce((all, from) => all | (from & PLANNERS), 0);
+  const from = values.reduce((all, each) => all | (each & PLANNERS), 0);
+  return from === 0 ? undefined : from;
 }
 
 const EMPTY = KIND.undefined | KIND.null;

@@ -171,7 +171,7 @@ export function promisesUsed(analysis: Analysis): void {
         report(
           'adapter-unawaited-promise',
           callback,
-          'this function gives a promise, which always holds: await the results first, or use a loop',
+          'what is asked here is a promise, which always holds: await the results first, or use a loop',
         );
       for (const base of lookedAt(node)) {
         if (ts.isAwaitExpression(strip(base)) || syntax.broken(base)) continue;
