@@ -25,13 +25,15 @@ const SETTINGS: [RegExp, (value: Value, text: string) => boolean][] = [
   [/^(prompt|instructions|guidelines)$/i, (value) => (value.from & FROM.task) === 0 && isOwnText(value, 2)],
   // What is added to it does not.
   [
-    /(^|[-_])(instructions?|task|goal|prompt|lang(uage)?|description)([-_](text|description|prompt))?$/i,
+    /(^|[-_])(instructions?|task|goal|prompt|lang(uage)?)([-_](text|description|prompt))?$/i,
     (value, text) => (value.from & FROM.task) !== 0 && value.literal === undefined && addsWords(text),
   ],
   [
     /^((agent|control|planning|planner)[-_]?)?loop$/i,
     (value, text) =>
-      typeof value.literal === 'string' && /[a-z]/i.test(text) && !/^(default|standard|on|true|yes)$/i.test(text),
+      typeof value.literal === 'string' &&
+      /[a-z]/i.test(text) &&
+      !/^(default|standard|on|off|true|false|yes|no)$/i.test(text),
   ],
   [
     /^(prompt[-_]text|(enable|allow|allowed|no)[-_]?(tools?|skills?)|hints?|few[-_]?shot|examples|tool[-_]choice|max[-_]retries|retries|self[-_]?correct(ion)?)$/i,
