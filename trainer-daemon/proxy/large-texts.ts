@@ -15,7 +15,7 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const mark = (i: number | string) => `\u0000large text ${i}\u0000`;
-const WRITTEN_MARK = Buffer.from(JSON.stringify(mark('')).slice(1, -8));
+const WRITTEN_MARK = JSON.stringify(mark('')).slice(1, -8);
 
 export interface LargeText extends KnownText {
   /** As it stands in the request, with its quotes. */
@@ -32,14 +32,17 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 export function parseJson(document: Buffer, known: KnownTexts): { value: unknown; texts: LargeText[] } {
   const texts = document.length < LARGE ? [] : largeTexts(document, known);
   if (texts.length === 0) return { value: JSON.parse(decode(document)), texts };
-  let rest = '';
+  const between: string[] = [];
   let end = 0;
-  for (const [i, { bytes }] of texts.entries()) {
+  for (const { bytes } of texts) {
     const start = bytes.byteOffset - document.byteOffset;
-    rest += decode(document.subarray(end, start)) + JSON.stringify(mark(i));
+    between.push(decode(document.subarray(end, start)));
     end = start + bytes.length;
   }
-  rest += decode(document.subarray(end));
+  between.push(decode(document.subarray(end)));
+  // Somebody else's text looks like the mark: the long way then.
+  if (between.some((part) => part.includes(WRITTEN_MARK))) return { value: JSON.parse(decode(document)), texts: [] };
+  const rest = between.reduce((before, part, i) => before + JSON.stringify(mark(i - 1)) + part);
   const byMark = new Map(texts.map(({ text }, i) => [mark(i), text]));
   return { value: restored(JSON.parse(rest), byMark), texts };
 }
@@ -76,7 +79,6 @@ export function jsonParts(value: unknown, texts: readonly LargeText[] = []): Buf
 }
 
 function largeTexts(document: Buffer, known: KnownTexts): LargeText[] {
-  if (document.includes(WRITTEN_MARK)) return [];
   const texts: LargeText[] = [];
   for (let at = document.indexOf(BEGINNING); at >= 0; ) {
     const end = document.indexOf(QUOTE, at + BEGINNING.length);
