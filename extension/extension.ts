@@ -1,14 +1,17 @@
 /** The extension of one window: what it consists of, and in which order it comes and goes. */
 import { commands, type ExtensionContext, type LogOutputChannel, tasks, window, workspace } from 'vscode';
 import { AdapterChecks } from './adapters/adapter-check.ts';
+import { LastChecks } from './adapters/last-checks.ts';
+import { AdaptersTree } from './adapters/tree.ts';
 import { findingsCollection } from './commands/findings.ts';
 import { registerCommands } from './commands/table.ts';
 import { Folders } from './folders.ts';
-import { CONTEXTS, DISPLAY_NAME, SECTION, TASK_TYPE, VIEWS } from './ids.ts';
+import { CONTEXTS, DISPLAY_NAME, LAST_CHECKS, SECTION, TASK_TYPE, VIEWS } from './ids.ts';
 import { LanguageServer } from './language/language-server.ts';
 import { PoliciesTree } from './policies/tree.ts';
 import { RunPages } from './run-page/run-pages.ts';
 import { tellEndings } from './runs/endings.ts';
+import { FollowNewest } from './runs/follow.ts';
 import { RunsTree } from './runs/tree.ts';
 import { affectsLanguageServer } from './settings.ts';
 import { StatusItem } from './status-item.ts';
@@ -34,8 +37,11 @@ export class Extension {
     log.info(`version ${version}, trusted workspace: ${workspace.isTrusted}`);
     const folders = new Folders(extensionUri, version, log);
     const tree = new RunsTree(folders);
-    const checks = new AdapterChecks(folders, language, log);
+    const last = new LastChecks(context.workspaceState, LAST_CHECKS, (text) => log.warn(text));
+    const checks = new AdapterChecks(folders, language, last, log);
+    const adapters = new AdaptersTree(last);
     const view = window.createTreeView(VIEWS.runs, { treeDataProvider: tree, showCollapseAll: true });
+    const follower = new FollowNewest(folders, tree, view, log);
     const policies = new PoliciesTree(folders);
     const policiesView = window.createTreeView(VIEWS.policies, { treeDataProvider: policies, showCollapseAll: true });
     const pages = new RunPages(extensionUri, folders, log);
@@ -47,17 +53,22 @@ export class Extension {
       view,
       policies,
       policiesView,
+      adapters,
+      window.createTreeView(VIEWS.adapters, { treeDataProvider: adapters, showCollapseAll: true }),
+      follower,
       pages,
       new StatusItem(folders),
       findingsCollection(),
-      registerCommands({ context, log, language, folders, tree, checks, pages }),
+      registerCommands({ context, log, language, folders, tree, runsView: view, follower, checks, pages }),
       provideTexts(),
       tellEndings(folders, log),
       tasks.registerTaskProvider(TASK_TYPE, new CommandLineTasks(extensionUri, log)),
       folders.onNews(() => {
         const training = folders.all.some(({ runs }) => runs.active !== undefined);
         const serving = folders.all.some(({ served }) => served.all.length > 0);
+        const busy = folders.all.length > 0 && folders.all.every(({ runs }) => runs.active !== undefined);
         void commands.executeCommand('setContext', CONTEXTS.training, training);
+        void commands.executeCommand('setContext', CONTEXTS.busy, busy);
         void commands.executeCommand('setContext', CONTEXTS.serving, serving);
       }),
       workspace.onDidGrantWorkspaceTrust(() => tree.refresh()),

@@ -27,6 +27,10 @@ export const COMMANDS = {
   restartLanguageServer: 'agenticRoboRL.restartLanguageServer',
   refreshRuns: 'agenticRoboRL.refreshRuns',
   showMore: 'agenticRoboRL.showMore',
+  filterRuns: 'agenticRoboRL.filterRuns',
+  clearRunsFilter: 'agenticRoboRL.clearRunsFilter',
+  followNewest: 'agenticRoboRL.followNewest',
+  stopFollowing: 'agenticRoboRL.stopFollowing',
 } as const;
 
 /** Settings without the section's name. */
@@ -41,7 +45,11 @@ export const SETTINGS = {
 export const SECTION = 'agenticRoboRL';
 
 export const VIEW_CONTAINER = 'agentic-robo-rl';
-export const VIEWS = { runs: 'agenticRoboRL.runs', policies: 'agenticRoboRL.policies' } as const;
+export const VIEWS = {
+  runs: 'agenticRoboRL.runs',
+  policies: 'agenticRoboRL.policies',
+  adapters: 'agenticRoboRL.adapters',
+} as const;
 
 /** Kinds of webviews. */
 export const PANELS = { runPage: 'agenticRoboRL.runPage' } as const;
@@ -50,8 +58,14 @@ export const PANELS = { runPage: 'agenticRoboRL.runPage' } as const;
 export const CONTEXTS = {
   /** A run of this window's daemons is at work. */
   training: 'agenticRoboRL.training',
+  /** Every folder has a run at work: none can be started. */
+  busy: 'agenticRoboRL.busy',
   /** A daemon of this window serves a planner. */
   serving: 'agenticRoboRL.serving',
+  /** The tree of runs is narrowed. */
+  filtered: 'agenticRoboRL.filtered',
+  /** The tree of runs keeps the newest episode in sight. */
+  following: 'agenticRoboRL.following',
 } as const;
 
 /** `contextValue` of tree items that menus ask for: `run-` and the run's state. */
@@ -59,6 +73,12 @@ export const RUN_ITEM = 'run-';
 
 /** `contextValue` of items in the tree of policies. */
 export const POLICY_ITEMS = { served: 'served', present: 'policy-present', absent: 'policy-absent' } as const;
+
+/** `contextValue` of adapters in their tree. */
+export const ADAPTER_ITEM = 'adapter';
+
+/** Where the last checks of adapters are kept in the workspace's state. */
+export const LAST_CHECKS = 'lastChecks';
 
 /** Language of `*.training.yaml`. JSON configs stay JSON, adapters stay TypeScript or JavaScript. */
 export const CONFIG_LANGUAGE = 'agentic-robo-rl-config';

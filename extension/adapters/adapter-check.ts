@@ -18,6 +18,7 @@ import { isAdapterName, speaksOfUs } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
 import { adapterOutputs, checksOnSave } from '../settings.ts';
 import { mayExecute } from '../trust.ts';
+import type { LastChecks } from './last-checks.ts';
 import { filesPattern, outputFolders, outputsNamedIn, splitPattern } from './outputs-text.ts';
 
 /** As many as the daemon takes at a time. */
@@ -27,14 +28,16 @@ const MOST_FILES = 10_000;
 export class AdapterChecks implements Disposable {
   private readonly folders: Folders;
   private readonly language: LanguageServer;
+  private readonly last: LastChecks;
   private readonly log: LogOutputChannel;
   private readonly subscription: Disposable;
   /** By adapter: a save during a check asks for one more. */
   private readonly running = new Map<string, { again: boolean }>();
 
-  constructor(folders: Folders, language: LanguageServer, log: LogOutputChannel) {
+  constructor(folders: Folders, language: LanguageServer, last: LastChecks, log: LogOutputChannel) {
     this.folders = folders;
     this.language = language;
+    this.last = last;
     this.log = log;
     this.subscription = workspace.onDidSaveTextDocument((document) => void this.saved(document));
   }
@@ -98,7 +101,13 @@ export class AdapterChecks implements Disposable {
     const folder = this.folders.containing(adapter);
     if (!folder) throw new Error(l10n.t('{0} lies in no folder of the workspace', adapter.fsPath));
     await folder.client.start();
-    const result = await folder.client.request('adapter.check', { adapter: adapter.fsPath, outputs });
+    const key = adapter.toString();
+    const asked = folder.client.request('adapter.check', { adapter: adapter.fsPath, outputs });
+    const result = await asked.catch((error: Error) => {
+      this.last.failed(key, error.message, new Date());
+      throw error;
+    });
+    this.last.checked(key, result, new Date());
     await this.language.showCheck(adapter, result);
     return result;
   }

@@ -4,7 +4,7 @@ import type { RunSummary } from '../../protocol/daemon.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { CONFIG_FILES } from '../ids.ts';
 import { isAdapterName, isConfigName } from '../language/documents.ts';
-import type { Node } from '../runs/tree.ts';
+import type { Node } from '../runs/items.ts';
 import { stateWord } from '../runs/words.ts';
 
 const MOST_CONFIGS = 200;

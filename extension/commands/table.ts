@@ -6,10 +6,12 @@ import {
   type LogOutputChannel,
   l10n,
   TaskScope,
+  type TreeView,
   tasks,
   window,
 } from 'vscode';
 import type { AdapterChecks } from '../adapters/adapter-check.ts';
+import type { AdapterNode } from '../adapters/tree.ts';
 import { newAdapter } from '../creating/new-adapter.ts';
 import { newConfig } from '../creating/new-config.ts';
 import type { Folders } from '../folders.ts';
@@ -17,13 +19,16 @@ import { COMMANDS } from '../ids.ts';
 import { isAdapterName } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
 import type { RunPages } from '../run-page/run-pages.ts';
-import type { Node, RunsTree } from '../runs/tree.ts';
+import type { FollowNewest } from '../runs/follow.ts';
+import type { Node } from '../runs/items.ts';
+import type { RunsTree } from '../runs/tree.ts';
 import { commandLineTask } from '../tasks/provider.ts';
 import { mayExecute } from '../trust.ts';
 import { fileOf } from './choosing.ts';
 import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
 import { runEpisode } from './episode.ts';
 import { compareRuns, evaluateCheckpoint } from './evaluating.ts';
+import { clearRunsFilter, filterRuns } from './filtering.ts';
 import { openRunPage } from './run-page.ts';
 import { activatePolicy, serveCheckpoint, showAddress, stopServing } from './serving.ts';
 import { resumeTraining, startTraining, stopTraining } from './training.ts';
@@ -36,6 +41,8 @@ export interface Surroundings {
   folders: Folders;
   checks: AdapterChecks;
   tree: RunsTree;
+  runsView: TreeView<Node>;
+  follower: FollowNewest;
   pages: RunPages;
 }
 
@@ -53,7 +60,7 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   showAddress,
   activatePolicy,
   checkAdapter: ({ checks }, argument) => {
-    const adapter = fileOf(argument) ?? window.activeTextEditor?.document.uri;
+    const adapter = fileOf(argument) ?? adapterOf(argument) ?? window.activeTextEditor?.document.uri;
     if (!adapter || !isAdapterName(adapter.path)) throw new Error(l10n.t('open an adapter (*.adapter.ts) first'));
     return checks.checkNow(adapter);
   },
@@ -75,7 +82,17 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
     tree.refresh();
   },
   showMore: ({ tree }, node) => tree.showMore(node as Node),
+  filterRuns,
+  clearRunsFilter,
+  followNewest: ({ follower }) => follower.follow(true),
+  stopFollowing: ({ follower }) => follower.follow(false),
 };
+
+/** The adapter of a tree item. */
+function adapterOf(argument: unknown) {
+  const node = argument as AdapterNode | undefined;
+  return node?.kind === 'adapter' ? node.uri : undefined;
+}
 
 /** Registers them all. What one throws is logged and shown. */
 export function registerCommands(surroundings: Surroundings): Disposable {

@@ -56,6 +56,8 @@ export class PoliciesTree implements TreeDataProvider<PolicyNode>, Disposable {
 
   getTreeItem(node: PolicyNode): TreeItem {
     const item = itemOf(node);
+    // Else the tooltip, a path, would be read out.
+    item.accessibilityInformation = { label: [item.label, item.description].filter(Boolean).join(', ') };
     if (node.kind !== 'problem') item.id = idOf(node);
     return item;
   }

@@ -1,38 +1,9 @@
 /** The tree of runs: run -> sections -> groups -> episodes -> calls, each asked of the daemon when it is opened. */
-import {
-  type Disposable,
-  EventEmitter,
-  l10n,
-  ThemeIcon,
-  type TreeDataProvider,
-  TreeItem,
-  TreeItemCollapsibleState,
-  Uri,
-  workspace,
-} from 'vscode';
-import type { CallSummary, GroupSummary, RunSummary } from '../../protocol/daemon.ts';
-import type { EpisodeRecord } from '../../protocol/records.ts';
-import type { SectionTally } from '../../protocol/run-state.ts';
+import { type Disposable, EventEmitter, l10n, type TreeDataProvider, type TreeItem, Uri, workspace } from 'vscode';
 import { exists } from '../creating/places.ts';
 import type { Folder, FolderNews, Folders } from '../folders.ts';
-import { COMMANDS, RUN_ITEM } from '../ids.ts';
-import * as words from './words.ts';
-
-interface InRun {
-  folder: Folder;
-  run: string;
-}
-export type Node =
-  | { kind: 'folder'; folder: Folder }
-  | ({ kind: 'run'; summary: RunSummary } & InRun)
-  | ({ kind: 'section'; section: string; tally: SectionTally | undefined } & InRun)
-  | ({ kind: 'group'; section: string; group: GroupSummary } & InRun)
-  | ({ kind: 'episode'; section: string; episode: EpisodeRecord } & InRun)
-  | ({ kind: 'call'; call: CallSummary } & InRun)
-  /** A record that cannot be read, and why. */
-  | { kind: 'damaged'; message: string }
-  /** The rest of a long list. */
-  | { kind: 'more'; parent: Node; left: number };
+import { asksForSamples, episodePart, isEmpty, type RunFilter } from './filter.ts';
+import { idOf, itemOf, type Node } from './items.ts';
 
 /** Items of a list that are shown at a time. */
 const PAGE = 100;
@@ -47,7 +18,9 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
   private readonly shown = new Map<string, number>();
   private readonly runNodes = new Map<string, Node>();
   private readonly waiting = new Map<string, NodeJS.Timeout>();
+  private readonly parents = new WeakMap<Node, Node>();
   private readonly subscription: Disposable;
+  private narrowed: RunFilter = {};
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(folders: Folders) {
@@ -57,6 +30,16 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
 
   refresh(): void {
     this.changes.fire(undefined);
+  }
+
+  get filter(): RunFilter {
+    return this.narrowed;
+  }
+
+  set filter(filter: RunFilter) {
+    this.narrowed = filter;
+    this.shown.clear();
+    this.refresh();
   }
 
   /** Shows the next items of a long list. */
@@ -75,8 +58,13 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
 
   getTreeItem(node: Node): TreeItem {
     const item = itemOf(node);
-    item.id = node.kind === 'damaged' ? undefined : idOf(node);
+    item.id = idOf(node) || undefined;
     return item;
+  }
+
+  /** Of a node that has been listed; what follows the newest episode asks for it. */
+  getParent(node: Node): Node | undefined {
+    return this.parents.get(node);
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
@@ -86,36 +74,68 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
       return all.length === 1 ? this.runsOf(all[0]) : all.map((folder) => ({ kind: 'folder', folder }));
     }
     try {
-      return await this.childrenOf(node);
+      const children = await this.childrenOf(node);
+      for (const child of children) this.parents.set(child, node);
+      return children;
     } catch (error) {
       return [{ kind: 'damaged', message: (error as Error).message }];
     }
   }
 
+  /**
+   * The newest episode of a section that the filter lets through, or its group or section where it is not among the
+   * items that are shown.
+   * @param at the run's node and the section.
+   */
+  async newestIn(folder: Folder, run: string, section: string): Promise<Node | undefined> {
+    const { filter } = this;
+    const ask = { run, section, newestFirst: true, limit: 1, filter: episodePart(filter) };
+    const [newest] = (await folder.client.request('episodes.list', ask)).items;
+    if (newest === undefined || 'damaged' in newest) return undefined;
+    let at: Node | undefined;
+    const steps: ((node: Node) => boolean)[] = [
+      (node) => node.kind === 'run' && node.run === run,
+      (node) => node.kind === 'section' && node.section === section,
+      (node) => node.kind === 'group' && node.group.task === newest.task && node.group.init === newest.init,
+      (node) => node.kind === 'episode' && node.episode.id === newest.id,
+    ];
+    if (this.folders.all.length > 1) steps.unshift((node) => node.kind === 'folder' && node.folder === folder);
+    for (const isNext of steps) {
+      const next = (await this.getChildren(at)).find(isNext);
+      if (!next) break;
+      at = next;
+      // Plans are long: the group that is played now need not be among the first.
+      if (at.kind === 'section') this.shown.set(idOf(at), Math.max(this.shown.get(idOf(at)) ?? 0, LARGEST_PAGE));
+    }
+    return at;
+  }
+
   private async childrenOf(node: Node): Promise<Node[]> {
     if (node.kind === 'folder') return this.runsOf(node.folder);
-    if (!('run' in node) || node.kind === 'call') return [];
+    if (!('run' in node) || node.kind === 'call' || node.kind === 'sample') return [];
     const { folder, run } = node;
     const { client } = folder;
     const limit = this.shown.get(idOf(node)) ?? PAGE;
+    const { filter } = this;
     if (node.kind === 'run') {
       const { sections, state } = await client.request('runs.snapshot', { run });
       return sections
-        .filter((section) => section !== 'sft')
+        .filter((section) => (asksForSamples(filter) ? section.startsWith('rounds/') : section !== 'sft'))
         .map((section) => {
           const tally = state.sections.find((one) => one.section === section);
           return { kind: 'section', folder, run, section, tally };
         });
     }
     const { section } = node;
+    const episodes = episodePart(filter);
     if (node.kind === 'section') {
-      const { items, total } = await pages(limit, (page) => client.request('groups.list', { run, section, ...page }));
-      return listed(node, total, items, (group) => ({ kind: 'group', folder, run, section, group }));
+      const found = asksForSamples(filter) ? await this.samplesOf(node, limit) : await this.groupsOf(node, limit);
+      return found.length > 0 || isEmpty(filter) ? found : [{ kind: 'note', message: l10n.t('nothing here fits the filter') }];
     }
     if (node.kind === 'group') {
       const { task, init } = node.group;
-      const filter = { task, init };
-      const { items } = await client.request('episodes.list', { run, section, filter, limit: LARGEST_PAGE });
+      const wanted = { ...episodes, task, init };
+      const { items } = await client.request('episodes.list', { run, section, filter: wanted, limit: LARGEST_PAGE });
       // The filter takes parts of names as well: `suite/1` is part of `suite/10`.
       const own = items.filter((one) => 'damaged' in one || one.task === task);
       return listed(node, own.length, own, (episode) => ({ kind: 'episode', folder, run, section, episode }));
@@ -124,6 +144,37 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
     const ask = (page: Page) => client.request('calls.list', { run, section, episode, ...page });
     const { items, total } = await pages(limit, ask);
     return listed(node, total, items, (call) => ({ kind: 'call', folder, run, call }));
+  }
+
+  private async groupsOf(node: Extract<Node, { kind: 'section' }>, limit: number): Promise<Node[]> {
+    const { folder, run, section } = node;
+    const filter = episodePart(this.filter);
+    const ask = (page: Page) => folder.client.request('groups.list', { run, section, filter, ...page });
+    const { items, total } = await pages(limit, ask);
+    return listed(node, total, items, (group) => ({ kind: 'group', folder, run, section, group }));
+  }
+
+  /** Calls of a round by what became of them: a list without groups, as few of 100,000 may fit. */
+  private async samplesOf(node: Extract<Node, { kind: 'section' }>, limit: number): Promise<Node[]> {
+    const { folder, run, section } = node;
+    const { client } = folder;
+    const { reason: status, leastAdvantage } = this.filter;
+    const round = Number(section.split('/')[1]);
+    const ask = (page: Page) => client.request('samples.get', { run, round, status, leastAdvantage, ...page });
+    const filter = episodePart(this.filter);
+    let total: number;
+    let items: Awaited<ReturnType<typeof ask>>['items'];
+    if (filter === undefined) ({ items, total } = await pages(limit, ask));
+    else {
+      const played = (page: Page) => client.request('episodes.list', { run, section, filter, ...page });
+      const episodes = (await pages(Number.POSITIVE_INFINITY, played)).items;
+      const ids = new Set(episodes.flatMap((one) => ('damaged' in one ? [] : [one.id])));
+      const all = (await pages(Number.POSITIVE_INFINITY, ask)).items;
+      const fitting = all.filter((one) => 'damaged' in one || ids.has(one.episode));
+      total = fitting.length;
+      items = fitting.slice(0, limit);
+    }
+    return listed(node, total, items, (sample) => ({ kind: 'sample', folder, run, sample }));
   }
 
   /** A folder's runs; its daemon is started for them where there are any. */
@@ -187,85 +238,4 @@ function listed<T extends object>(
   });
   if (total > items.length) nodes.push({ kind: 'more', parent, left: total - items.length });
   return nodes;
-}
-
-function idOf(node: Node): string {
-  if (node.kind === 'damaged') return '';
-  if (node.kind === 'more') return `${idOf(node.parent)}|more`;
-  const folder = node.folder.place.uri.toString();
-  switch (node.kind) {
-    case 'folder':
-      return folder;
-    case 'run':
-      return `${folder}|${node.run}`;
-    case 'section':
-      return `${folder}|${node.run}|${node.section}`;
-    case 'group':
-      return `${folder}|${node.run}|${node.section}|${node.group.task}|${node.group.init}`;
-    case 'episode':
-      return `${folder}|${node.run}|${node.section}|${node.episode.id}`;
-    case 'call':
-      return `${folder}|${node.run}|${node.call.id}`;
-  }
-}
-
-function itemOf(node: Node): TreeItem {
-  const open = TreeItemCollapsibleState.Collapsed;
-  switch (node.kind) {
-    case 'folder':
-      return new TreeItem(node.folder.place.name, TreeItemCollapsibleState.Expanded);
-    case 'run': {
-      const { summary, folder } = node;
-      const item = new TreeItem(summary.run.replace(/^runs\//, ''), open);
-      const { active } = folder.runs;
-      const tick = active?.summary.run === summary.run ? active.tick : undefined;
-      item.description = tick ? words.progressWords(tick) : words.stateWord(summary);
-      item.iconPath = words.runIcon(summary);
-      item.contextValue = `${RUN_ITEM}${summary.state}`;
-      item.tooltip = [summary.directory, words.stateWord(summary), summary.problem].filter(Boolean).join('\n');
-      return item;
-    }
-    case 'section': {
-      const item = new TreeItem(words.sectionWord(node.section), open);
-      if (node.tally) item.description = words.tallyWords(node.tally);
-      item.iconPath = new ThemeIcon(node.section.startsWith('evaluations') ? 'beaker' : 'folder');
-      return item;
-    }
-    case 'group': {
-      const { group } = node;
-      const item = new TreeItem(l10n.t('{0}, state {1}', group.task, group.init), open);
-      item.description = words.tallyWords(group);
-      item.iconPath = words.groupIcon(group);
-      if (group.signal === false) item.tooltip = l10n.t('All rewards are equal: this group teaches nothing');
-      return item;
-    }
-    case 'episode': {
-      const { episode } = node;
-      const item = new TreeItem(l10n.t('attempt {0}', episode.attempt), open);
-      item.description = episode.valid
-        ? l10n.t('reward {0}, {1} turns', episode.reward, episode.turns)
-        : (episode.invalidReason ?? l10n.t('invalid'));
-      item.iconPath = words.episodeIcon(episode);
-      item.tooltip = episode.id;
-      return item;
-    }
-    case 'call': {
-      const item = new TreeItem(l10n.t('turn {0}', node.call.turn));
-      item.description = words.callWords(node.call);
-      item.iconPath = new ThemeIcon('comment');
-      item.tooltip = node.call.id;
-      return item;
-    }
-    case 'damaged': {
-      const item = new TreeItem(node.message);
-      item.iconPath = new ThemeIcon('warning');
-      return item;
-    }
-    case 'more': {
-      const item = new TreeItem(l10n.t('{0} more', node.left));
-      item.iconPath = new ThemeIcon('ellipsis');
-      item.command = { command: COMMANDS.showMore, title: l10n.t('Show More'), arguments: [node] };
-      return item;
-    }
-  }
 }

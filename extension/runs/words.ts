@@ -3,7 +3,7 @@ import { l10n, ThemeColor, ThemeIcon } from 'vscode';
 import type { CallSummary, GroupSummary, RunSummary } from '../../protocol/daemon.ts';
 import type { ProgressTick, Stage } from '../../protocol/journal.ts';
 import { succeeded } from '../../protocol/outcome.ts';
-import type { EpisodeRecord } from '../../protocol/records.ts';
+import type { EpisodeRecord, SampleRecord } from '../../protocol/records.ts';
 import type { SectionTally } from '../../protocol/run-state.ts';
 
 export function stateWord({ state, stopping }: Pick<RunSummary, 'state' | 'stopping'>): string {
@@ -91,4 +91,16 @@ export function callWords({ tools, promptTokens, responseTokens, status, sample 
   if (status !== 'complete') parts.push(status);
   if (sample) parts.push(sample.status);
   return parts.join(', ');
+}
+
+/** `tabletop_goal-4, state 17, attempt 2, turn 3`: what a call's id says. */
+export function callName(id: string): string {
+  const [, task, init, attempt, turn] = /\.([\w-]+)\.i(\d+)\.a(\d+)\.\d+\.c(\d+)/.exec(id) ?? [];
+  return task === undefined ? id : l10n.t('{0}, state {1}, attempt {2}, turn {3}', task, init, attempt, turn);
+}
+
+/** `selected, advantage +0.500` */
+export function sampleWords({ status, advantage }: SampleRecord): string {
+  if (advantage === null) return status;
+  return l10n.t('{0}, advantage {1}', status, `${advantage > 0 ? '+' : ''}${advantage.toFixed(3)}`);
 }

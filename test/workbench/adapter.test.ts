@@ -30,5 +30,20 @@ describe.skipIf(vscodeFolder === null)('an adapter in the editor', () => {
     await window.page.locator('.view-line', { hasText: 'attempt = 0' }).first().waitFor();
     await window.screenshot('adapter-checked');
     expect(await window.page.locator('.squiggly-error').count()).toBe(0);
+
+    // The last check stands in the tree of adapters, also after a reload.
+    const rows = window.page.locator('.pane-body .monaco-list-row');
+    const checked = rows.filter({ hasText: 'adapters/bench-arm.adapter.ts' }).filter({ hasText: '2 outputs checked' });
+    for (const again of [false, true]) {
+      if (again) await window.reload();
+      await window.palette('AgenticRoboRL: Focus on Adapters View');
+      await checked.waitFor();
+      if ((await rows.filter({ hasText: 'reward' }).count()) === 0) await checked.click();
+      await rows.filter({ hasText: /second.*invalid/ }).waitFor();
+      if ((await rows.filter({ hasText: 'attempt' }).count()) === 0)
+        await rows.filter({ hasText: /first.*reward 1/ }).click();
+      await rows.filter({ hasText: /valid.*true/ }).waitFor();
+    }
+    await window.screenshot('adapters-view');
   });
 });

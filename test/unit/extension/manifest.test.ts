@@ -58,6 +58,8 @@ describe('ids', () => {
     expect(ids.RUN_ITEM).toBe('run-');
     const ofPolicies = [...manifestText.matchAll(/view == agenticRoboRL\.policies && viewItem == ([\w-]+)/g)];
     expect(ofPolicies.length).toBeGreaterThan(0);
+    for (const [, item] of manifestText.matchAll(/view == agenticRoboRL\.adapters && viewItem == ([\w-]+)/g))
+      expect(item).toBe(ids.ADAPTER_ITEM);
     for (const [, item] of ofPolicies) expect(Object.values<string>(ids.POLICY_ITEMS)).toContain(item);
   });
 

@@ -11,8 +11,10 @@ export interface Session {
   window: Workbench;
   /** Of the workspace. */
   folder: string;
-  /** The record of the workspace's daemon; undefined where none has run. */
-  daemon(): DaemonRecord | undefined;
+  /** The record of the daemon of the workspace, or of another folder of it; undefined where none has run. */
+  daemon(folder?: string): DaemonRecord | undefined;
+  /** Opens one more window on the same folder; it closes with the test. */
+  another(): Promise<Workbench>;
 }
 
 /** What a workspace of a person may well be called. */
@@ -20,11 +22,12 @@ const FOLDER = 'Größe – été/ロボット arm';
 
 /**
  * Starts a VS Code with a fresh profile on a folder that holds these files. All of it goes with the test.
- * @param files path in the folder -> text. `prepare` may add what is no text.
+ * @param files path in the folder -> text. `prepare` may add what is no text; `place` gives the
+ *   `.code-workspace` file that is opened in place of the folder.
  */
 export async function session(
   files: Record<string, string>,
-  options: ServerOptions & { prepare?: (folder: string) => void } = {},
+  options: ServerOptions & { prepare?: (folder: string) => void; place?: (folder: string) => string } = {},
 ): Promise<Session> {
   const server = await VsCodeServer.start(options);
   onTestFinished(() => server.stop());
@@ -34,20 +37,32 @@ export async function session(
     writeFileSync(join(folder, path), text);
   }
   options.prepare?.(folder);
-  const daemon = () => daemonRecord(server, folder);
+  const place = options.place?.(folder) ?? folder;
+  const asked = new Set([folder]);
+  const daemon = (at = folder) => {
+    asked.add(at);
+    return daemonRecord(server, at);
+  };
   onTestFinished(() => {
     // It would go by itself a minute later.
-    const { pid } = daemon() ?? {};
-    if (pid !== undefined) end(pid);
+    for (const at of asked) {
+      const { pid } = daemon(at) ?? {};
+      if (pid !== undefined) end(pid);
+    }
   });
-  const window = await Workbench.open(server.url, folder);
+  const window = await Workbench.open(server.url, place);
   // Hooks run in reverse: the window closes before its server ends.
   onTestFinished(async ({ task }) => {
     const name = task.name.replaceAll(/[^\w ]/g, '').slice(0, 60);
     if (task.result?.state === 'fail') await window.screenshot(`failed ${name}`).catch(() => {});
     await window.close();
   });
-  return { server, window, folder, daemon };
+  const another = async () => {
+    const other = await Workbench.open(server.url, place);
+    onTestFinished(() => other.close());
+    return other;
+  };
+  return { server, window, folder, daemon, another };
 }
 
 function daemonRecord(server: VsCodeServer, folder: string): DaemonRecord | undefined {

@@ -23,15 +23,17 @@ export class Workbench {
     this.page = page;
   }
 
-  /** Opens a folder in a new window and waits until the workbench is there. */
-  static async open(url: string, folder: string): Promise<Workbench> {
+  /** Opens a folder, or a `.code-workspace` file, in a new window and waits until the workbench is there. */
+  static async open(url: string, place: string): Promise<Workbench> {
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS });
     try {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
       const page = await context.newPage();
       page.setDefaultTimeout(60_000);
       const workbench = new Workbench(browser, page);
-      await page.goto(`${url}/?folder=${encodeURIComponent(folder)}`);
+      await page.goto(
+        `${url}/?${place.endsWith('.code-workspace') ? 'workspace' : 'folder'}=${encodeURIComponent(place)}`,
+      );
       await page.locator('.monaco-workbench').waitFor();
       return workbench;
     } catch (error) {
