@@ -74,10 +74,10 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
     await rows.filter({ hasText: 'evaluation ' }).first().waitFor();
     await window.palette('AgenticRoboRL: Filter Runs...');
     await window.choice('What became of a call').click();
-    await window.choice('zero-weight').click();
+    await window.choice(/^selected/).click();
     await rows.filter({ hasText: /^round 1/ }).click();
     await rows
-      .filter({ hasText: /state \d+, attempt \d+, turn \d+.*zero-weight/ })
+      .filter({ hasText: /state \d+, attempt \d+, turn \d+selected, advantage [+-]\d/ })
       .first()
       .waitFor();
     expect(await rows.filter({ hasText: /evaluation |teacher episodes/ }).count()).toBe(0);

@@ -39,12 +39,12 @@ describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
     await window.openFile('quick.training.json');
     await window.palette('AgenticRoboRL: Start Training');
     await window.statusItem(AT_WORK).waitFor();
-    await rows.filter({ hasText: RUN }).waitFor();
+    await rows.filter({ hasText: RUN }).first().waitFor();
     await window.screenshot('training-at-work');
 
     await window.reload();
     await window.statusItem(AT_WORK).waitFor();
-    const name = RUN.exec((await rows.filter({ hasText: RUN }).textContent()) ?? '')?.[0] ?? '';
+    const name = RUN.exec((await rows.filter({ hasText: RUN }).first().textContent()) ?? '')?.[0] ?? '';
     const run = join(folder, 'runs', name);
     await window.screenshot('training-after-reload');
 
@@ -99,7 +99,7 @@ describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
     process.kill(pid as number, 'SIGKILL');
     const told = window.notification('ended unexpectedly');
     await told.waitFor();
-    await window.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'interrupted' }).waitFor();
+    await window.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'interrupted' }).first().waitFor();
     const before = finished(run);
     await window.screenshot('daemon-killed');
 
