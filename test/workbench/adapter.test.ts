@@ -37,6 +37,11 @@ describe.skipIf(vscodeFolder === null)('an adapter in the editor', () => {
     for (const again of [false, true]) {
       if (again) await window.reload();
       await window.palette('AgenticRoboRL: Focus on Adapters View');
+      // The other views leave it few lines, and a list draws only the lines that are seen.
+      for (const view of ['Runs', 'Policies']) {
+        const header = window.page.locator('.pane-header', { hasText: view });
+        if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
+      }
       await checked.waitFor();
       if ((await rows.filter({ hasText: 'reward' }).count()) === 0) await checked.click();
       await rows.filter({ hasText: /second.*invalid/ }).waitFor();
