@@ -2,7 +2,6 @@
 import { basename } from 'node:path';
 import {
   Disposable,
-  EventEmitter,
   l10n,
   ThemeColor,
   ThemeIcon,
@@ -15,6 +14,7 @@ import {
 import { read } from '../creating/places.ts';
 import { ADAPTER_FILES, ADAPTER_ITEM } from '../ids.ts';
 import { speaksOfUs } from '../language/documents.ts';
+import { PacedChange } from '../paced-change.ts';
 import type { LastCheck, LastChecks } from './last-checks.ts';
 
 type Output = LastCheck['outputs'][number];
@@ -30,9 +30,8 @@ const PACE = 500;
 
 export class AdaptersTree implements TreeDataProvider<AdapterNode>, Disposable {
   private readonly checks: LastChecks;
-  private readonly changes = new EventEmitter<undefined>();
+  private readonly changes = new PacedChange();
   private readonly subscription: Disposable;
-  private waiting: NodeJS.Timeout | undefined;
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(checks: LastChecks) {
@@ -48,7 +47,6 @@ export class AdaptersTree implements TreeDataProvider<AdapterNode>, Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.waiting);
     this.subscription.dispose();
     this.changes.dispose();
   }
@@ -79,10 +77,7 @@ export class AdaptersTree implements TreeDataProvider<AdapterNode>, Disposable {
   }
 
   private soon(): void {
-    this.waiting ??= setTimeout(() => {
-      this.waiting = undefined;
-      this.changes.fire(undefined);
-    }, PACE);
+    this.changes.soon(PACE);
   }
 }
 

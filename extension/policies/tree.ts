@@ -1,7 +1,6 @@
 /** The tree of policies: what is served, and the policies of each run. */
 import {
   Disposable,
-  EventEmitter,
   l10n,
   ThemeColor,
   ThemeIcon,
@@ -13,6 +12,7 @@ import {
 import type { RunSummary, Served } from '../../protocol/daemon.ts';
 import type { Folder, FolderNews, Folders } from '../folders.ts';
 import { COMMANDS, POLICY_ITEMS } from '../ids.ts';
+import { PacedChange } from '../paced-change.ts';
 import { type ListedPolicy, policyDescription, policyName, servedName } from './words.ts';
 
 export type PolicyNode =
@@ -29,9 +29,8 @@ const PACE = 3000;
 
 export class PoliciesTree implements TreeDataProvider<PolicyNode>, Disposable {
   private readonly folders: Folders;
-  private readonly changes = new EventEmitter<undefined>();
+  private readonly changes = new PacedChange();
   private readonly subscription: Disposable;
-  private waiting: NodeJS.Timeout | undefined;
   /** Policies that were known when each run last had so many; asked for anew only where their number changed. */
   private readonly counted = new WeakMap<Folder, Map<string, number>>();
   readonly onDidChangeTreeData = this.changes.event;
@@ -45,11 +44,10 @@ export class PoliciesTree implements TreeDataProvider<PolicyNode>, Disposable {
   }
 
   refresh(): void {
-    this.changes.fire(undefined);
+    this.changes.fire();
   }
 
   dispose(): void {
-    clearTimeout(this.waiting);
     this.subscription.dispose();
     this.changes.dispose();
   }
@@ -104,13 +102,7 @@ export class PoliciesTree implements TreeDataProvider<PolicyNode>, Disposable {
       const known = this.counted.get(folder)?.get(news.run) ?? 0;
       if (active?.summary.run === news.run && active.state.policies.length === known) return;
     }
-    this.waiting ??= setTimeout(
-      () => {
-        this.waiting = undefined;
-        this.refresh();
-      },
-      news.kind === 'run' ? PACE : 100,
-    );
+    this.changes.soon(news.kind === 'run' ? PACE : 100);
   }
 }
 
