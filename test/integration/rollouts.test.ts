@@ -289,6 +289,31 @@ describe('workers', () => {
     }
   });
 
+  it('that are gone are not used again, also while what they started holds their output open', async () => {
+    const workers = new WorkerPool(fixtures, []);
+    const spec = { command: process.execPath, args: ['leaves-a-child.mjs'] };
+    let left: number | undefined;
+    try {
+      const first = await workers.take(spec);
+      const { child } = (await first.play({})) as { child: number };
+      left = child;
+      workers.release(first);
+      process.kill(first.process.pid as number, 'SIGKILL');
+      await expect.poll(() => alive(first.process.pid as number)).toBe(false);
+      expect(first.process.end).toBeUndefined();
+      const second = await workers.take(spec);
+      expect(second).not.toBe(first);
+      const answer = (await second.play({})) as { child: number };
+      process.kill(answer.child, 'SIGKILL');
+      await workers.close();
+      workers.release(second);
+      expect(await workers.take(spec)).not.toBe(second);
+    } finally {
+      if (left !== undefined) process.kill(left, 'SIGKILL');
+      await workers.close();
+    }
+  });
+
   it('a death ends only the episode in flight', async () => {
     const records = await play(
       [0, 1, 2, 3].map((init) => job('worker-dies', init)),

@@ -157,7 +157,7 @@ async function playOut(
   let harness: HarnessProcess;
   let answered: Promise<Record<string, unknown>> = new Promise(() => undefined);
   if ('worker' in launch) {
-    worker = pool.take(launch.worker);
+    worker = await pool.take(launch.worker);
     harness = worker.process;
     answered = worker.play(launch.episode);
   } else {

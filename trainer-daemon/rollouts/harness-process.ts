@@ -87,6 +87,11 @@ export class HarnessProcess {
     return this.child.pid;
   }
 
+  /** Whether the process itself is gone or never came; {@link end} follows once its output is read. */
+  get gone(): boolean {
+    return this.end !== undefined || this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
   write(line: string): void {
     this.child.stdin?.write(line);
   }

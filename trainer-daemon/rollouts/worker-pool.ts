@@ -2,6 +2,7 @@
  * Harness processes that play one episode after another: one JSON line in, one JSON line out. A worker's death ends
  * only the episode in flight; the next episode gets another worker.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { ProcessSpec } from '../../protocol/adapter.ts';
 import { HarnessProcess } from './harness-process.ts';
 import type { ProcessRoster } from './process-roster.ts';
@@ -78,13 +79,16 @@ export class WorkerPool {
   }
 
   /** An idle worker started in the same way, or a new one. */
-  take(spec: ProcessSpec): HarnessWorker {
+  async take(spec: ProcessSpec): Promise<HarnessWorker> {
+    // The end of a process is heard of when the event loop comes to it; twice, because the first may be in this turn.
+    await setImmediate();
+    await setImmediate();
     const kind = JSON.stringify([spec.command, spec.args ?? [], spec.cwd ?? '', Object.entries(spec.env ?? {}).sort()]);
     for (let i = 0; i < this.idle.length; i++) {
       const worker = this.idle[i];
       if (worker.kind !== kind) continue;
       this.idle.splice(i, 1);
-      if (!worker.process.end) return worker;
+      if (!worker.process.gone) return worker;
       i--;
     }
     const worker = new HarnessWorker(kind, spec, this.folder, this.withheld, this.roster);
@@ -95,7 +99,7 @@ export class WorkerPool {
 
   /** Gives a worker back after its answer. */
   release(worker: HarnessWorker): void {
-    if (!worker.process.end) this.idle.push(worker);
+    if (!worker.process.gone) this.idle.push(worker);
   }
 
   /** Ends every worker: first by closing its input, then by force. The pool can be used again. */
