@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../trainer-daemon/bundles.ts';
 import { checkAdapterCommand } from './commands/check-adapter.ts';
 import { compareCommand } from './commands/compare.ts';
+import { daemonCommand } from './commands/daemon.ts';
 import { doctorCommand, doctorProbeCommand } from './commands/doctor.ts';
 import { evaluateCommand } from './commands/evaluate.ts';
 import { proxyCommand } from './commands/proxy.ts';
@@ -13,6 +14,7 @@ import { reportCommand } from './commands/report.ts';
 import { samplesCommand } from './commands/samples.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
+import { stopCommand } from './commands/stop.ts';
 import { trainCommand } from './commands/train.ts';
 import { validateCommand } from './commands/validate.ts';
 import { CommandError, EXIT } from './exit.ts';
@@ -37,6 +39,7 @@ export function buildProgram(terminal: Terminal): Command {
   const commands = [
     trainCommand(terminal, training),
     evaluateCommand(terminal, training),
+    stopCommand(terminal),
     reportCommand(terminal),
     compareCommand(terminal),
     samplesCommand(terminal),
@@ -45,6 +48,7 @@ export function buildProgram(terminal: Terminal): Command {
     checkAdapterCommand(terminal),
     proxyCommand(terminal),
     serveCommand(terminal),
+    daemonCommand(terminal),
     schemaCommand(terminal),
     doctorCommand(terminal),
   ];

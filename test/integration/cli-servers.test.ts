@@ -1,4 +1,4 @@
-/** Commands that serve until they are told to end: `proxy` and `serve`. */
+/** Commands that serve until they are told to end: `proxy`, `serve` and `daemon`. */
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -297,5 +297,40 @@ describe('serve', () => {
     const { code, err } = await cli(folder, ['serve', 'nowhere']);
     expect(code).toBe(2);
     expect(err).toMatch(/nowhere/);
+  });
+});
+
+describe('daemon', () => {
+  const alive = (pid: number) => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it('serves the folder until Ctrl-C, once, and does not outlive its command', async () => {
+    const env = { AGENTIC_ROBO_RL_STATE: join(folder, 'state') };
+    const first = startCli(folder, ['daemon', '--json'], env);
+    const ready = JSON.parse(await first.line(/"ready"/)) as { pid: number; workspace: string; log: string };
+    expect(ready).toMatchObject({ type: 'ready', workspace: folder });
+    const second = await cli(folder, ['daemon', '.'], env);
+    expect([second.code, second.err]).toEqual([1, expect.stringContaining(`${folder} has a daemon already: process`)]);
+    const { code, err } = await first.end('SIGINT');
+    expect([code, err]).toEqual([0, expect.stringContaining('ending; a run at work')]);
+    expect(alive(ready.pid)).toBe(false);
+
+    const third = startCli(folder, ['daemon'], env);
+    const pid = Number(/^process (\d+),/.exec(await third.line(/^process/))?.[1]);
+    third.child.kill('SIGKILL');
+    await third.ended;
+    await expect.poll(() => alive(pid), { timeout: 20_000 }).toBe(false);
+    expect(existsSync(join(folder, '.agentic-robo-rl', 'daemon.json'))).toBe(false);
+  });
+
+  it('says what is wrong with a folder', async () => {
+    const { code, err } = await cli(folder, ['daemon', 'nowhere']);
+    expect([code, err]).toEqual([1, expect.stringContaining('nowhere')]);
   });
 });

@@ -72,6 +72,25 @@ describe('train', () => {
     expect(report).toMatchObject({ state: 'finished', stages: [{ stage: 'teacher' }], damaged: [] });
   });
 
+  it('is stopped from another terminal, and the wish does not outlive it', async () => {
+    const words = ['train', 'small.training.yaml', '--run', 'elsewhere', '--stages', 'teacher', '--json'];
+    const running = startCli(folder, words);
+    await running.line(/"episode-finished"/);
+    const asked = await cli(folder, ['stop', 'elsewhere', '--json']);
+    expect([asked.code, JSON.parse(asked.out)]).toEqual([
+      0,
+      { directory: join(folder, 'elsewhere'), mode: 'episode', ended: true },
+    ]);
+    const { code, err } = await running.ended;
+    expect([code, err]).toEqual([130, expect.stringContaining('stopped; to go on:')]);
+    expect(episodesIn('elsewhere').length).toBeLessThan(8);
+    expect(readdirSync(join(folder, 'elsewhere'))).not.toContain('run.stop');
+    const again = await cli(folder, ['stop', 'elsewhere']);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('nobody writes this run')]);
+    const resumed = await cli(folder, ['train', '--resume', 'elsewhere']);
+    expect([resumed.code, episodesIn('elsewhere').length]).toEqual([0, 8]);
+  });
+
   it('ends at once at the second Ctrl-C; nothing of a cut episode counts', async () => {
     const running = startCli(folder, ['train', 'small.training.yaml', '--run', 'cut', '--stages', 'teacher', '--json']);
     await running.line(/"episode-finished"/);

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { FollowedRun } from '../../extension/daemon/followed-run.ts';
 import type { RunSnapshot } from '../../protocol/daemon.ts';
 import type { JournalLine } from '../../protocol/journal.ts';
-import { createRun } from '../../trainer-daemon/store/index.ts';
+import { createRun, readStopRequest } from '../../trainer-daemon/store/index.ts';
 import { bench, entry, news } from './daemon-bench.ts';
 import { type Answer, greeted } from './daemon-raw.ts';
 import { quick } from './quick-run.ts';
@@ -56,7 +56,7 @@ async function writtenRun(folder: string, name: string) {
 const seqOf = (message: Answer) => (message.params?.line as JournalLine | undefined)?.seq;
 const entriesOf = (messages: Answer[]) => messages.flatMap((message) => seqOf(message) ?? []);
 
-it('a run of the command line is seen, followed, and cannot be stopped from here', async () => {
+it('a run of the command line is seen, followed, and asked to stop', async () => {
   const { folder, client } = bench();
   const one = client();
   await one.start();
@@ -69,13 +69,16 @@ it('a run of the command line is seen, followed, and cannot be stopped from here
   await other.store.journal({ type: 'stage-started', stage: 'teacher' });
   await told;
   expect(followed.state).toMatchObject({ seq: 2, stage: 'teacher' });
-  await expect(one.request('runs.stop', { run: 'by-hand', mode: 'now' })).rejects.toMatchObject({
-    kind: 'otherWriter',
-    message: expect.stringContaining(`process ${process.pid}`),
-  });
+  const asked = new Promise<unknown>((resolve) => one.on('runs.changed', ({ summary }) => resolve(summary)));
+  await one.request('runs.stop', { run: 'by-hand', mode: 'episode' });
+  expect(await asked).toMatchObject({ state: 'running', writer: 'other', stopping: 'episode' });
+  expect(await readStopRequest(other.directory)).toMatchObject({ mode: 'episode' });
   await expect(one.request('runs.resume', { run: 'by-hand' })).rejects.toMatchObject({ kind: 'otherWriter' });
   await other.close();
-  expect(await one.request('runs.list', {})).toMatchObject([{ state: 'interrupted', writer: null, stage: 'teacher' }]);
+  expect(await one.request('runs.list', {})).toMatchObject([
+    { state: 'interrupted', writer: null, stopping: 'none', stage: 'teacher' },
+  ]);
+  await expect(one.request('runs.stop', { run: 'by-hand', mode: 'now' })).rejects.toMatchObject({ kind: 'notFound' });
 
   const removed = new Promise<unknown>((resolve) => one.on('runs.removed', resolve));
   rmSync(other.directory, { recursive: true });

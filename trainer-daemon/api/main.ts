@@ -1,6 +1,6 @@
 /**
- * The daemon's process: `daemon.mjs --workspace FOLDER [--idle-seconds N] [--heartbeat-seconds N]`. It prints one line
- * of JSON (`daemonReadyLineSchema`) and then nothing more: who started it may be gone.
+ * The daemon's process: `daemon.mjs --workspace FOLDER [--idle-seconds N] [--heartbeat-seconds N] [--with-parent]`. It
+ * prints one line of JSON (`daemonReadyLineSchema`) and then nothing more: who started it may be gone.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { Workspace } from './workspace.ts';
 const DEFAULT_IDLE_SECONDS = 60;
 /** A run that does not end within this time after a signal is left to be resumed from its journal. */
 const LONGEST_LEAVING_MS = 60_000;
+const PARENT_LOOK_MS = 1000;
 
 function say(line: DaemonReadyLine): void {
   try {
@@ -83,7 +84,8 @@ async function run(): Promise<number> {
       version,
       log: places.log,
     });
-    const reason = await Promise.race([daemon.leaving, signalled(log)]);
+    const ends = [daemon.leaving, signalled(log), ...(options.withParent ? [parentGone(log)] : [])];
+    const reason = await Promise.race(ends);
     // Found by nobody from now on; a new daemon starts as soon as the lock is free.
     removeRecord(places, record);
     const impatient = setTimeout(() => {
@@ -103,12 +105,14 @@ async function run(): Promise<number> {
   }
 }
 
-function readOptions(): { workspace: string; idleSeconds: number; heartbeatSeconds?: number } {
+function readOptions(): { workspace: string; idleSeconds: number; heartbeatSeconds?: number; withParent: boolean } {
   const { values } = parseArgs({
     options: {
       workspace: { type: 'string' },
       'idle-seconds': { type: 'string' },
       'heartbeat-seconds': { type: 'string' },
+      /** Ends when the process that started it ends. */
+      'with-parent': { type: 'boolean' },
     },
   });
   if (values.workspace === undefined) throw new Error('name the workspace folder: --workspace FOLDER');
@@ -123,7 +127,22 @@ function readOptions(): { workspace: string; idleSeconds: number; heartbeatSecon
     workspace: values.workspace,
     idleSeconds: seconds('idle-seconds') ?? DEFAULT_IDLE_SECONDS,
     heartbeatSeconds: seconds('heartbeat-seconds'),
+    withParent: values['with-parent'] === true,
   };
+}
+
+/** Resolves when another process has become this one's parent: the one that started it has ended. */
+function parentGone(log: Log): Promise<Leaving> {
+  const parent = process.ppid;
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(timer);
+      log.write('the process that started it has ended');
+      resolve('signal');
+    }, PARENT_LOOK_MS);
+    timer.unref();
+  });
 }
 
 /** Resolves at the first request to end; a second one ends the process at once. */

@@ -5,7 +5,7 @@ import type { RunSummary } from '../../protocol/daemon.ts';
 import type { JournalEvent, Stage } from '../../protocol/journal.ts';
 import type { RunState } from '../../protocol/run-state.ts';
 import { isDamaged, openRecording } from '../../recordings/index.ts';
-import { runWriter } from '../store/index.ts';
+import { readStopRequest, runWriter } from '../store/index.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What this daemon itself knows of a run that it is writing. */
@@ -68,7 +68,7 @@ export class RunSummaries {
       createdAt: told.createdAt,
       state: stateOf(told.phase, writer !== null),
       writer,
-      stopping: ours?.stopping ?? 'none',
+      stopping: ours?.stopping ?? (writer === null ? 'none' : ((await readStopRequest(directory))?.mode ?? 'none')),
       stage: told.stage,
       seq: told.seq,
       progress: ours?.progress ?? null,

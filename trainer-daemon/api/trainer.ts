@@ -1,7 +1,7 @@
 /** The run that this daemon trains or evaluates: one at a time. What it writes is the run directory; clients come and go. */
 import type { NotificationParams } from '../../protocol/daemon.ts';
 import type { ProgressTick } from '../../protocol/journal.ts';
-import { runWriter } from '../store/index.ts';
+import { isSooner, requestStop, runWriter } from '../store/index.ts';
 import { ConfigError, RunFailed, type StopControl, type TrainOptions, type TrainResult } from '../training/contract.ts';
 import type { Log } from './log.ts';
 import { RpcError } from './rpc-error.ts';
@@ -29,8 +29,6 @@ interface AtWork extends ActiveRun {
   /** Resolves when it has ended and let go of the run directory. */
   done: Promise<unknown>;
 }
-
-const COARSE_TO_FINE: StopControl['mode'][] = ['none', 'round', 'episode', 'now'];
 
 export class Trainer {
   private readonly workspace: Workspace;
@@ -80,17 +78,23 @@ export class Trainer {
     }
   }
 
-  /** Asks for the end; a coarser wish after a finer one changes nothing. @throws RpcError `notFound`, `otherWriter`. */
+  /**
+   * Asks for the end, of a run that another process writes too; a wish for a later end than one before changes nothing.
+   * @throws RpcError `notFound`, or `failed` when the wish cannot be left for another process.
+   */
   async stop(directory: string, mode: StopMode): Promise<void> {
     const { work } = this;
     if (work?.directory !== directory) {
       const run = this.workspace.runName(directory);
-      const writer = await runWriter(directory);
-      if (writer !== undefined)
-        throw new RpcError('otherWriter', `${run} is written by ${writer}; stop it there`, { run });
-      throw new RpcError('notFound', `${run} is not at work`, { run });
+      if ((await runWriter(directory)) === undefined) throw new RpcError('notFound', `${run} is not at work`, { run });
+      await requestStop(directory, mode).catch((error: Error) => {
+        throw new RpcError('failed', error.message, { run });
+      });
+      this.log.write(`stop ${mode}, to another process: ${directory}`);
+      this.events.changed(directory);
+      return;
     }
-    if (COARSE_TO_FINE.indexOf(mode) <= COARSE_TO_FINE.indexOf(work.stop.mode)) return;
+    if (!isSooner(mode, work.stop.mode)) return;
     work.stop.mode = mode;
     work.stopping = mode;
     this.log.write(`stop ${mode}: ${directory}`);

@@ -5,3 +5,4 @@ export { isTemporary, syncDirectory, syncTree } from './files.ts';
 export { processIdentity } from './process-identity.ts';
 export { lockRun, runWriter } from './run-lock.ts';
 export { createRun, openRun, type StoreOptions } from './run-store.ts';
+export { clearStopRequest, isSooner, readStopRequest, requestStop } from './stop-request.ts';

@@ -16,7 +16,7 @@ import { startProxy } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
 import { keyVariables, loadAdapter, ProcessRoster } from '../rollouts/index.ts';
 import type { RunStore } from '../store/contract.ts';
-import { createRun, diskCode, openRun, storeError } from '../store/index.ts';
+import { clearStopRequest, createRun, diskCode, openRun, storeError } from '../store/index.ts';
 import { RunFailed, TrainingError, type TrainOptions, type TrainResult } from './contract.ts';
 import { runEvaluateStage } from './evaluate-stage.ts';
 import { finishedRun } from './finished.ts';
@@ -56,6 +56,8 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   let context: RunContext | undefined;
   let proxy: Awaited<ReturnType<typeof startProxy>> | undefined;
   try {
+    // Whoever asked an earlier life of the run to stop does not mean this one.
+    await clearStopRequest(store.directory);
     const orphans = await roster.endOrphans();
     proxy = await startProxy({ listen: config.serving.proxy.listen, onNotice: requestNotices(() => context) });
     context = new RunContext({
@@ -139,6 +141,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     await proxy?.close();
     await adapter.close();
     roster.clear();
+    await clearStopRequest(store.directory);
     await store.close();
   }
 }

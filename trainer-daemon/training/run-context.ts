@@ -12,6 +12,7 @@ import { createUpstream, PolicyGate } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
 import { type ProcessRoster, WorkerPool } from '../rollouts/index.ts';
 import type { RunStore } from '../store/contract.ts';
+import { isSooner, readStopRequest } from '../store/index.ts';
 import { type StopControl, TrainingError } from './contract.ts';
 import { eventsOf, policiesOf } from './history.ts';
 
@@ -78,10 +79,18 @@ export class RunContext {
     if (parts.signal?.aborted) this.endNow();
     parts.signal?.addEventListener('abort', this.endNow, { once: true });
     // StopControl is a plain object a watcher changes; running episodes only notice an AbortSignal.
+    let ticks = 0;
     this.watch = setInterval(() => {
+      if (ticks++ % 5 === 0) void this.heedRequest();
       if (this.stop.mode === 'now') this.endNow();
     }, 200);
     this.watch.unref();
+  }
+
+  /** Another process may have asked for the end; a wish for a later end than the present one changes nothing. */
+  private async heedRequest(): Promise<void> {
+    const request = await readStopRequest(this.store.directory);
+    if (request && isSooner(request.mode, this.stop.mode)) this.stop.mode = request.mode;
   }
 
   /** Aborts when running episodes are to end at once. */
