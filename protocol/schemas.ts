@@ -5,6 +5,7 @@ import { configSchema } from './config.ts';
 import { daemonRecordSchema } from './daemon.ts';
 import { journalLineSchema } from './journal.ts';
 import * as records from './records.ts';
+import { trajectorySchema } from './trajectory.ts';
 
 export const namedSchemas: Record<string, z.ZodType> = {
   config: configSchema,
@@ -25,6 +26,7 @@ export const namedSchemas: Record<string, z.ZodType> = {
   outcome: outcomeSchema,
   tasks: taskListSchema,
   'daemon-record': daemonRecordSchema,
+  trajectory: trajectorySchema,
 };
 
 /** What each of {@link namedSchemas} describes, in a few words. */
@@ -47,6 +49,7 @@ export const schemaTitles: Record<keyof typeof namedSchemas, string> = {
   outcome: "what an adapter's outcome() returns: the five fields",
   tasks: "an adapter's task list: suites and instructions",
   'daemon-record': '.agentic-robo-rl/daemon.json',
+  trajectory: 'trajectory.json of an episode: body poses, shapes, and what each skill did',
 };
 
 /** JSON Schema (draft 2020-12) of a named schema, or undefined when there is none of that name. */

@@ -1,25 +1,16 @@
-/** Recording body poses at the control rate, and the form in which replay reads them. */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+/** Recording body poses at the control rate, in the form in which replay reads them (protocol/trajectory.ts). */
+import { deflateRawSync } from 'node:zlib';
+import { CHANNELS, PER_METRE, PER_UNIT } from '../../protocol/poses.ts';
+import { SHAPE_SIZES } from '../../protocol/trajectory.ts';
 import { CONTROL_RATE, type Simulation } from './physics/simulation.ts';
 import type { Detection, Trajectory, Vec3 } from './types.ts';
 
-/** Numbers a pose: x, y, z in 0.1 mm, then w, x, y, z in 1/32767. */
-const CHANNELS = 7;
-const PER_METRE = 1e4;
-const PER_UNIT = 32767;
 const KIND_OF_TYPE: Record<number, Trajectory['geoms'][number]['kind']> = {
   0: 'plane',
   2: 'sphere',
   3: 'capsule',
   5: 'cylinder',
   6: 'box',
-};
-const SIZES: Record<Trajectory['geoms'][number]['kind'], number> = {
-  plane: 2,
-  sphere: 1,
-  capsule: 2,
-  cylinder: 2,
-  box: 3,
 };
 
 /** Shapes do not change while a model lives. */
@@ -107,43 +98,10 @@ function readGeoms({ model }: Simulation): Trajectory['geoms'] {
     return {
       body: body[g],
       kind,
-      size: round(size.slice(3 * g, 3 * g + SIZES[kind])),
+      size: round(size.slice(3 * g, 3 * g + SHAPE_SIZES[kind])),
       position: round(position.slice(3 * g, 3 * g + 3)) as Vec3,
       quaternion: round(quaternion.slice(4 * g, 4 * g + 4)) as [number, number, number, number],
       colour: round(colour.slice(4 * g, 4 * g + 4)) as [number, number, number, number],
     };
   });
-}
-
-export interface DecodedPose {
-  position: Vec3;
-  quaternion: [w: number, x: number, y: number, z: number];
-}
-
-/** Poses by frame and body. Differences are taken modulo 2^16. @throws Error when the data are of the wrong length. */
-export function decodeTrajectory(trajectory: Trajectory): DecodedPose[][] {
-  const { bodies, frames } = trajectory;
-  const bytes = inflateRawSync(Buffer.from(trajectory.poses, 'base64'));
-  const channels = bodies.length * CHANNELS;
-  if (bytes.length !== 2 * channels * frames) {
-    throw new Error(
-      `the trajectory is damaged: ${bytes.length} bytes for ${frames} frames of ${bodies.length} bodies, expected ${2 * channels * frames}`,
-    );
-  }
-  const values = new Int16Array(channels * frames);
-  for (let c = 0; c < channels; c++) {
-    for (let f = 0; f < frames; f++) {
-      const k = c * frames + f;
-      values[k] = bytes.readInt16LE(2 * k) + (f > 0 ? values[k - 1] : 0);
-    }
-  }
-  return Array.from({ length: frames }, (_, f) =>
-    bodies.map((_body, b) => {
-      const at = (k: number): number => values[(b * CHANNELS + k) * frames + f];
-      return {
-        position: [at(0) / PER_METRE, at(1) / PER_METRE, at(2) / PER_METRE],
-        quaternion: [at(3) / PER_UNIT, at(4) / PER_UNIT, at(5) / PER_UNIT, at(6) / PER_UNIT],
-      };
-    }),
-  );
 }

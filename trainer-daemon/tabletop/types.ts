@@ -4,6 +4,9 @@
  * y to its left, z up, the table top at z = 0.
  */
 
+import type { Trajectory } from '../../protocol/trajectory.ts';
+
+export type { Trajectory };
 export type Vec3 = [number, number, number];
 
 export interface TaskSummary {
@@ -97,28 +100,6 @@ export interface CameraImage {
   height: number;
   /** PNG file bytes (colour). */
   png: Uint8Array;
-}
-
-/** Body poses over time in a form that replay can draw without the physics. */
-export interface Trajectory {
-  version: 1;
-  /** Frames a second: 20. */
-  rate: number;
-  bodies: string[];
-  /** Shapes to draw: body index, kind, half sizes, pose in the body, colour. */
-  geoms: {
-    body: number;
-    kind: 'plane' | 'sphere' | 'capsule' | 'cylinder' | 'box';
-    size: number[];
-    position: Vec3;
-    quaternion: [number, number, number, number];
-    colour: [number, number, number, number];
-  }[];
-  frames: number;
-  /** int16 differences (position 0.1 mm, quaternion 1/32767), body-major, deflated, base64. */
-  poses: string;
-  /** One entry a skill or observation call. */
-  spans: { name: string; start: number; end: number; held: string | null; detections?: Detection[] }[];
 }
 
 export interface Tabletop {

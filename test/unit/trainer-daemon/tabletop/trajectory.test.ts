@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { poseAt } from '../../../../protocol/poses.ts';
+import { decodeTrajectory, trajectorySchema } from '../../../../protocol/trajectory.ts';
 import { TabletopEpisode } from '../../../../trainer-daemon/tabletop/episode.ts';
-import { decodeTrajectory } from '../../../../trainer-daemon/tabletop/trajectory.ts';
+
 import { truth } from './expert.ts';
 
 async function record() {
@@ -28,11 +30,12 @@ describe('a trajectory', () => {
     const { trajectory, poses, names, time } = await record();
     expect(trajectory.frames).toBe(poses.length);
     expect(trajectory.frames).toBe(Math.round(time * trajectory.rate) + 1);
-    const decoded = decodeTrajectory(trajectory);
-    decoded.forEach((frame, f) => {
+    expect(trajectorySchema.parse(trajectory)).toEqual(trajectory);
+    const track = decodeTrajectory(trajectory);
+    poses.forEach((frame, f) => {
       names.forEach((name, n) => {
-        const pose = frame[trajectory.bodies.indexOf(name)];
-        const real = poses[f][n];
+        const pose = poseAt(track, f / track.rate, trajectory.bodies.indexOf(name));
+        const real = frame[n];
         for (let k = 0; k < 3; k++) expect(Math.abs(pose.position[k] - real.position[k])).toBeLessThan(5.1e-5);
         // Of the two quaternions of one rotation either may be stored.
         const along = pose.quaternion.reduce((sum, q, k) => sum + q * real.quaternion[k], 0);
@@ -43,12 +46,13 @@ describe('a trajectory', () => {
 
   it('changes smoothly, so that replay can interpolate', async () => {
     const { trajectory } = await record();
-    const decoded = decodeTrajectory(trajectory);
-    for (let f = 1; f < decoded.length; f++) {
-      decoded[f].forEach(({ quaternion }, b) => {
-        const along = quaternion.reduce((sum, q, k) => sum + q * decoded[f - 1][b].quaternion[k], 0);
+    const track = decodeTrajectory(trajectory);
+    for (let f = 1; f < track.frames; f++) {
+      for (let body = 0; body < track.bodies; body++) {
+        const before = poseAt(track, (f - 1) / track.rate, body).quaternion;
+        const along = poseAt(track, f / track.rate, body).quaternion.reduce((sum, q, k) => sum + q * before[k], 0);
         expect(along).toBeGreaterThan(0.9);
-      });
+      }
     }
   });
 
