@@ -1,0 +1,182 @@
+/**
+ * One replay: a run's recording, the episodes of it that are loaded, and the cursor in them. Debug adapter, transcript and
+ * stage show the same session. Knows nothing of VS Code.
+ */
+import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
+import {
+  EpisodeCursor,
+  type Move,
+  openReplayEpisode,
+  type Position,
+  type ReplayCall,
+  type ReplayEpisode,
+} from '../../recordings/replay/index.ts';
+import { type Disposable, Emitter } from '../daemon/emitter.ts';
+
+export interface ReplayTarget {
+  /** The run's directory. */
+  directory: string;
+  section: string;
+  episode: string;
+}
+
+/** How often files are looked at for news while a run is being written. Milliseconds. */
+const PACE = 1000;
+
+export class ReplaySession {
+  readonly target: ReplayTarget;
+  readonly recording: Recording;
+  readonly cursor: EpisodeCursor;
+  private readonly loaded: ReplayEpisode[];
+  private readonly moved: Emitter<Move>;
+  private readonly changed: Emitter<undefined>;
+  private readonly closed: Emitter<undefined>;
+  private readonly log: (text: string) => void;
+  private watching: NodeJS.Timeout | undefined;
+  private refreshing: Promise<boolean> | undefined;
+  private ended = false;
+
+  private constructor(target: ReplayTarget, first: ReplayEpisode, log: (text: string) => void) {
+    this.target = target;
+    this.recording = first.recording;
+    this.log = log;
+    const failed = (error: Error) => log(`replay: ${error.stack ?? error.message}`);
+    this.moved = new Emitter(failed);
+    this.changed = new Emitter(failed);
+    this.closed = new Emitter(failed);
+    this.loaded = [first];
+    this.cursor = new EpisodeCursor(threadOf(0, first));
+    this.cursor.onMove((move) => this.moved.fire(move));
+    this.watch();
+  }
+
+  /**
+   * Opens an episode of a run's section.
+   * @throws RecordingError when there is no such run, section or episode.
+   */
+  static async open(target: ReplayTarget, log: (text: string) => void): Promise<ReplaySession> {
+    const recording = await openRecording(target.directory);
+    try {
+      return new ReplaySession(target, await openReplayEpisode(recording, target.section, target.episode), log);
+    } catch (error) {
+      await recording.close();
+      throw error;
+    }
+  }
+
+  /** Loaded episodes; their places are the threads of the cursor. */
+  get episodes(): readonly ReplayEpisode[] {
+    return this.loaded;
+  }
+
+  /** The episode that the cursor stands in. */
+  get episode(): ReplayEpisode {
+    return this.loaded[this.cursor.position.thread];
+  }
+
+  /** The call that the cursor stands at; undefined in an episode that has none (yet). */
+  current(position: Position = this.cursor.position): Promise<ReplayCall> | undefined {
+    const episode = this.loaded[position.thread];
+    return position.call < episode.length ? episode.call(position.call) : undefined;
+  }
+
+  /** The cursor has moved, or said that there is nothing further. */
+  onDidMove(listener: (move: Move) => void): Disposable {
+    return this.moved.on(listener);
+  }
+
+  /** Something new was written, or a further episode was loaded. */
+  onDidChange(listener: () => void): Disposable {
+    return this.changed.on(listener);
+  }
+
+  /** The session was closed; nothing of it can be read any longer. */
+  onDidClose(listener: () => void): Disposable {
+    return this.closed.on(listener);
+  }
+
+  /** Loads another episode of the section, unless it is loaded. @returns its thread. @throws RecordingError */
+  async load(episode: string): Promise<number> {
+    const known = () => this.loaded.findIndex(({ id }) => id === episode);
+    if (known() >= 0) return known();
+    const opened = await openReplayEpisode(this.recording, this.target.section, episode);
+    if (known() >= 0) return known();
+    this.loaded.push(opened);
+    this.cursor.addThread(threadOf(this.loaded.length - 1, opened));
+    this.changed.fire(undefined);
+    return this.loaded.length - 1;
+  }
+
+  /** Loads every attempt of the episode's group. @returns why some could not be, in words. */
+  async loadGroup(): Promise<string[]> {
+    const problems: string[] = [];
+    for (const { id } of this.loaded[0].group) {
+      await this.load(id).catch((error: Error) => problems.push(error.message));
+    }
+    return problems;
+  }
+
+  /** Takes up what was written since. True when there was anything. */
+  refresh(): Promise<boolean> {
+    this.refreshing ??= this.refreshNow().finally(() => {
+      this.refreshing = undefined;
+    });
+    return this.refreshing;
+  }
+
+  async close(): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    clearTimeout(this.watching);
+    this.cursor.pause();
+    this.closed.fire(undefined);
+    await this.refreshing?.catch(() => {});
+    await this.recording.close();
+  }
+
+  private async refreshNow(): Promise<boolean> {
+    if (this.ended) return false;
+    const news = await this.recording.refresh();
+    if (!news || this.ended) return false;
+    for (const episode of this.loaded) await episode.reload();
+    this.changed.fire(undefined);
+    await this.cursor.grown();
+    return true;
+  }
+
+  /** Looks for news again and again, until the run has ended for good. */
+  private watch(): void {
+    this.watching = setTimeout(async () => {
+      try {
+        await this.refresh();
+        if (await this.isOver()) return;
+      } catch (error) {
+        this.log(`replay: looking for news in ${this.target.directory}: ${(error as Error).message}`);
+      }
+      if (!this.ended) this.watch();
+    }, PACE);
+    this.watching.unref();
+  }
+
+  /** What is finished is not written any more; what was stopped or has failed can be resumed. */
+  private async isOver(): Promise<boolean> {
+    if (this.ended) return true;
+    const journal = await this.recording.journal();
+    if (journal.length === 0) return false;
+    const last = await journal.get(journal.length - 1);
+    return !isDamaged(last) && last.event.type === 'run-finished';
+  }
+}
+
+function threadOf(id: number, episode: ReplayEpisode) {
+  return {
+    id,
+    get calls() {
+      return episode.length;
+    },
+    get ended() {
+      return !episode.open;
+    },
+    parts: async (call: number) => (await episode.call(call)).toolCalls.length,
+  };
+}

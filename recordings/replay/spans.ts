@@ -1,0 +1,56 @@
+/** Which entry of a trajectory's spans each action of an episode is. */
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { EpisodeRecord } from '../../protocol/records.ts';
+import { parseJson } from '../documents.ts';
+import { readPlainFile } from '../plain-file.ts';
+import type { ReplayAction } from './actions.ts';
+
+const spansSchema = z.looseObject({
+  spans: z.array(z.looseObject({ name: z.string(), start: z.number(), end: z.number(), held: z.string().nullable() })),
+});
+
+/** What one action did in the world: simulated seconds, and what the gripper held at its end. */
+export interface ReplaySpan {
+  name: string;
+  start: number;
+  end: number;
+  held: string | null;
+}
+
+/** The spans of an episode's trajectory; null when it recorded none, `problem` when they cannot be read. */
+export async function readSpans(
+  run: string,
+  episode: Pick<EpisodeRecord, 'outputDir' | 'trajectory'> | null,
+): Promise<{ spans: ReplaySpan[] } | { problem: string } | null> {
+  if (!episode || episode.outputDir === null || episode.trajectory === null) return null;
+  const path = join(episode.outputDir, episode.trajectory);
+  const bytes = await readPlainFile(run, join(run, path));
+  if (bytes === undefined) return { problem: `${path} is missing` };
+  if (!Buffer.isBuffer(bytes)) return { problem: `${path} ${bytes.unreadable}` };
+  const parsed = parseJson(bytes, 0);
+  if ('damaged' in parsed) return { problem: `${path} ${parsed.damaged}` };
+  const checked = spansSchema.safeParse(parsed.value);
+  if (!checked.success) {
+    const { path: field, message } = checked.error.issues[0];
+    return { problem: `${path}: ${field.join('.')}: ${message}` };
+  }
+  return { spans: checked.data.spans };
+}
+
+/**
+ * Gives each action its span, in the order of the episode: an action that was refused has none, any other has the next
+ * one where the names agree (`place_at` is a `place`, `move_to` a `moveTo`).
+ */
+export function assignSpans(actions: Iterable<ReplayAction>, spans: readonly ReplaySpan[]): void {
+  let next = 0;
+  for (const action of actions) {
+    if (next >= spans.length) return;
+    if (action.failed || !plain(action.name).startsWith(plain(spans[next].name))) continue;
+    action.span = next++;
+  }
+}
+
+function plain(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase();
+}
