@@ -65,6 +65,17 @@ export const callSchema = z.strictObject({
       toolCalls: z.array(toolCallSchema),
     })
     .nullable(),
+  /**
+   * Fields of the reply that were not known when it was recorded, by their paths (`choices[].message.odd`); a stream's put
+   * together. Read by nobody but people.
+   */
+  responseOther: z
+    .strictObject({
+      fields: z.array(z.strictObject({ path: z.string(), value: z.unknown() })),
+      /** There was more than is kept; `…[cut]` stands where a text or a deep value was cut. */
+      cut: z.literal(true).optional(),
+    })
+    .optional(),
   finishReason: z.string().nullable(),
   usage: z
     .looseObject({ prompt_tokens: z.number(), completion_tokens: z.number(), total_tokens: z.number() })

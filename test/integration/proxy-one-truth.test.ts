@@ -249,7 +249,7 @@ it('fields of chat completions that nobody knows are sent on, recorded and told 
   expect(bench.notices.map((notice) => /"(.*?)"/.exec(notice)?.[1])).toEqual(['wibble', 'messages[].mood', 'wobble']);
 });
 
-it.each([false, true])('fields of replies that no record keeps are told of once (streamed: %s)', async (stream) => {
+it.each([false, true])('fields of replies nobody knows are recorded, told of once (streamed: %s)', async (stream) => {
   serve({ content: 'x' }, { audio: { id: 'a' }, annotations: [], refusal: null, reasoning_details: [1] });
   const { mutate, mutateChunks, ...turn } = bench.server.turns[0];
   const weird = (reply: unknown) => ({ ...(reply as object), weird: { z: 1 }, system_fingerprint: 'f' });
@@ -266,10 +266,21 @@ it.each([false, true])('fields of replies that no record keeps are told of once 
     if (stream) for await (const _ of reply as unknown as AsyncIterable<unknown>);
     else expect(reply).toMatchObject({ weird: { z: 1 } });
   }
-  expect(bench.notices.map((notice) => /reply's "(.*?)".* not recorded/.exec(notice)?.[1])).toEqual([
+  expect(bench.notices.map((notice) => /reply's "(.*?)".* is recorded/.exec(notice)?.[1])).toEqual([
     'weird',
     'choices[].message.audio',
   ]);
+  const recording = await openRecording(join(bench.sink.directory, '..', '..'));
+  const read: unknown[] = [];
+  for await (const call of await recording.calls('rounds/0001'))
+    read.push(isDamaged(call) ? call : await recording.resolveCall(call));
+  await recording.close();
+  const fields = [
+    { path: 'weird', value: { z: 1 } },
+    { path: 'choices[].message.audio', value: { id: 'a' } },
+  ];
+  const kept = { responseOther: { fields }, response: { content: 'x', reasoning: null, toolCalls: [] } };
+  expect(read).toMatchObject([kept, kept]);
 });
 
 it.each([2, '2', 0, 'x'])('n of %j is refused', async (n) => {

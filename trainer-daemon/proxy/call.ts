@@ -155,6 +155,7 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
     status === 'complete' && completion
       ? (way.untrainable ?? captureProblem(completion, upstream.client, upstream.vocabulary))
       : null;
+  const responseOther = collector.others.soFar();
   const call: ResolvedCall = {
     id: setup.id,
     episode: opening.id,
@@ -172,6 +173,7 @@ export async function runCall(setup: CallSetup, hooks: CallHooks): Promise<CallR
     responseTokenIds: completion?.responseTokenIds ?? null,
     logprobs: completion?.logprobs ?? null,
     response: completion?.response ?? null,
+    ...(responseOther === undefined ? {} : { responseOther }),
     finishReason: completion?.finishReason ?? null,
     usage: completion?.usage ?? null,
     startedAt: startedAt.toISOString(),

@@ -4,6 +4,7 @@
  */
 import { type ToolCall, toolCallSchema } from '../../protocol/chat.ts';
 import type { ResolvedCall } from '../../protocol/records.ts';
+import { OtherFields } from './other-fields.ts';
 import { choiceOf, contentIn, functionCallIn, reasoningIn, refusalIn } from './reply-shapes.ts';
 import type { CaptureWishes } from './sampling.ts';
 import type { ChoiceFacts, RootFacts, TokenFact, UpstreamClient } from './upstreams/client.ts';
@@ -38,6 +39,7 @@ export class CompletionCollector {
   private readonly notes = new Set<string>();
   private refusal: string | null = null;
   private unusual: string | null = null;
+  readonly others = new OtherFields();
   finishReason: string | null = null;
   policyVersion: number | undefined;
   private sawChoice = false;

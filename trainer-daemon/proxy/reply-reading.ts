@@ -2,7 +2,7 @@
 import { excerpt } from './api-error.ts';
 import { type CompletionCollector, removeCapture } from './completion.ts';
 import type { CallInDialect, ClientStream } from './dialects/contract.ts';
-import { unrecordedFields } from './dialects/known-fields.ts';
+import { unknownInReply } from './dialects/known-fields.ts';
 import { EventStreamReader } from './event-stream.ts';
 import { keepOneChoice } from './reply-shapes.ts';
 import type { BoundaryRequest } from './sampling.ts';
@@ -30,8 +30,8 @@ export async function readWhole(answer: UpstreamReply, reading: Reading): Promis
   const parsed = parse(await readBody(answer.body, LARGEST_REPLY, reading.onBytes));
   const reply = reading.fromUpstream ? reading.fromUpstream(parsed) : parsed;
   collector.addReply(reply);
+  takeUnknown(record(reply), reading);
   checkFinish(collector.finishReason);
-  tellUnrecorded(record(reply), reading);
   keepOneChoice(record(reply));
   removeCapture(record(reply), boundary.wishes);
   return record(reply);
@@ -75,9 +75,9 @@ export async function readStream(
       const parsed = parse(data);
       const chunk = reading.fromUpstream ? reading.fromUpstream(parsed) : parsed;
       collector.addChunk(chunk);
-      reading.checkVersion();
       const view = record(chunk);
-      tellUnrecorded(view, reading);
+      takeUnknown(view, reading);
+      reading.checkVersion();
       keepOneChoice(view);
       checkFinish(collector.finishReason ?? undefined);
       removeCapture(view, boundary.wishes);
@@ -101,9 +101,12 @@ export async function readStream(
   return events;
 }
 
-function tellUnrecorded(reply: Record<string, unknown>, { inDialect }: Reading): void {
-  const paths = unrecordedFields(reply);
-  if (paths.length > 0) inDialect.unrecorded?.(paths);
+/** Records and tells what is not known of a reply or chunk. */
+function takeUnknown(reply: Record<string, unknown>, { collector, inDialect }: Reading): void {
+  const fields = unknownInReply(reply);
+  if (fields.length === 0) return;
+  collector.others.add(fields);
+  inDialect.unknownInReply?.(fields.map(({ path }) => path));
 }
 
 /** Finish reasons by which a server says that it broke the response off (vLLM and SGLang when requests are aborted). */

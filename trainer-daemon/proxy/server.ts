@@ -231,7 +231,7 @@ class ProxyServer implements RecordingProxy {
           dialect,
           context,
           untranslated: memory.forRecord(translation.untranslated, this.onNotice),
-          unrecorded: (paths) => memory.tellUnrecorded(paths, this.onNotice),
+          unknownInReply: (paths) => memory.tellOfReply(paths, this.onNotice),
         },
         texts,
         bodyHash: hashOf(route, bytes, texts),

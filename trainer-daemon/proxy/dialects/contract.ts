@@ -114,8 +114,8 @@ export interface CallInDialect {
   context: ReplyContext;
   /** Kept in the record beside the chat form; null when there is nothing. */
   untranslated: Record<string, unknown> | null;
-  /** Told of fields of the reply that only clients of Chat Completions get and that no record keeps. */
-  unrecorded?(paths: readonly string[]): void;
+  /** Told of fields of the reply that are not known: only clients of Chat Completions get them. */
+  unknownInReply?(paths: readonly string[]): void;
 }
 
 /** A request that is answered with an error of status 4xx, before anything is sent on or recorded. */

@@ -2,6 +2,7 @@
  * The fields of requests that are sent on as they come: OpenAI's, and the additions of vLLM, SGLang and llama.cpp's
  * server. Others are sent on as well, but a person hears of them, because a misspelt field changes nothing anywhere.
  */
+import { choiceOf } from '../reply-shapes.ts';
 import { SAMPLING_FIELDS } from '../sampling.ts';
 import { list, record } from '../upstreams/shapes.ts';
 
@@ -61,19 +62,29 @@ const KNOWN_REPLY = {
   ),
 };
 
-/** @returns the paths of a reply's or chunk's fields that hold something and that no record has a place for. */
-export function unrecordedFields(reply: Record<string, unknown>): string[] {
-  const paths: string[] = [];
-  const look = (value: Record<string, unknown>, names: ReadonlySet<string>, place: string) => {
-    for (const name in value) if (!names.has(name) && !isEmpty(value[name])) paths.push((place + name).slice(0, 200));
+/** A field of a reply or chunk, and where it stands. */
+export interface ReplyField {
+  place: 'root' | 'choice' | 'message';
+  name: string;
+  /** For people and records (`choices[].message.odd`); long names are cut. */
+  path: string;
+  value: unknown;
+}
+
+/** @returns the fields of a reply or chunk that hold something and that are not known; of the choice that counts only. */
+export function unknownInReply(reply: Record<string, unknown>): ReplyField[] {
+  const fields: ReplyField[] = [];
+  const look = (holder: Record<string, unknown>, place: ReplyField['place'], before: string) => {
+    for (const name in holder)
+      if (!KNOWN_REPLY[place].has(name) && !isEmpty(holder[name]))
+        fields.push({ place, name, path: (before + name).slice(0, 200), value: holder[name] });
   };
-  look(reply, KNOWN_REPLY.root, '');
-  for (const each of list(reply.choices)) {
-    const choice = record(each);
-    look(choice, KNOWN_REPLY.choice, 'choices[].');
-    look(record(choice.message ?? choice.delta), KNOWN_REPLY.message, 'choices[].message.');
-  }
-  return paths;
+  look(reply, 'root', '');
+  const choice = choiceOf(reply);
+  if (choice === undefined) return fields;
+  look(choice, 'choice', 'choices[].');
+  look(record(choice.message ?? choice.delta), 'message', 'choices[].message.');
+  return fields;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -15,14 +15,14 @@ export class DialectMemory {
     return sha256(`${episode} reply ${this.replies++}`).slice(0, 24);
   }
 
-  /** Fields of replies that are not recorded are told to `notice` once an episode. */
-  tellUnrecorded(paths: readonly string[], notice: (text: string) => void): void {
+  /** Fields of replies that are not known are told to `notice` once an episode. */
+  tellOfReply(paths: readonly string[], notice: (text: string) => void): void {
     for (const path of paths) {
       const seen = `reply ${path}`;
       if (this.seen.has(seen) || this.seen.size >= MOST_SEEN) continue;
       this.seen.add(seen);
       notice(
-        `the reply's "${path}" is not known here; clients of Chat Completions get it as it came, others do not, and it is not recorded`,
+        `the reply's "${path}" is not known here; it is recorded, and clients of Chat Completions get it as it came, others do not`,
       );
     }
   }
