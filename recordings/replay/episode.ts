@@ -45,6 +45,13 @@ export type EpisodeOutcome =
   | { record: EpisodeRecord; reason: null }
   | { record: null; reason: string; damaged: boolean; running: boolean };
 
+interface SpansOfActions {
+  spans: ReplaySpan[];
+  problem: string | null;
+  /** Actions that have a span, in the order of the episode. */
+  actions: { position: number; index: number; span: number }[];
+}
+
 /** Positions whose calls are kept. */
 const CACHED = 24;
 
@@ -75,7 +82,7 @@ export class ReplayEpisode {
   private attempts: ReplayAttempt[] = [];
   private places: Place[] = [];
   private readonly cache = new Map<number, Promise<ReplayCall>>();
-  private spanned: Promise<{ spans: ReplaySpan[]; problem: string | null; of: Map<string, number> }> | undefined;
+  private spanned: Promise<SpansOfActions> | undefined;
 
   constructor(recording: Recording, section: string, id: string) {
     this.recording = recording;
@@ -142,6 +149,19 @@ export class ReplayEpisode {
     return { spans, problem };
   }
 
+  /**
+   * What the gripper held after an action of a call, or after the whole call; null for nothing, and where no trajectory
+   * tells.
+   */
+  async heldAfter(position: number, action = Number.POSITIVE_INFINITY): Promise<string | null> {
+    this.spanned ??= this.readSpans();
+    const { spans, actions } = await this.spanned;
+    const last = actions.findLast(
+      (one) => one.position < position || (one.position === position && one.index <= action),
+    );
+    return last ? spans[last.span].held : null;
+  }
+
   /** Takes up what was written since. True when there is anything new in the run. */
   async refresh(): Promise<boolean> {
     if (!(await this.recording.refresh())) return false;
@@ -180,9 +200,10 @@ export class ReplayEpisode {
     if (before && !isDamaged(before)) told.newSince = sharedMessages(before, call);
     told.toolCalls = await this.actions(position, call);
     this.spanned ??= this.readSpans();
-    const { of } = await this.spanned;
+    const { actions } = await this.spanned;
+    const own = actions.filter((one) => one.position === position);
     for (const action of told.toolCalls) {
-      action.span = of.get(`${position} ${action.index}`) ?? null;
+      action.span = own.find(({ index }) => index === action.index)?.span ?? null;
       if (action.span !== null) told.span = { first: told.span?.first ?? action.span, last: action.span };
     }
     const one = <T extends object>(what: string, found: T | Damaged | undefined): T | null => {
@@ -231,20 +252,23 @@ export class ReplayEpisode {
     return last !== undefined && !isDamaged(last) && /^run-(finished|stopped|failed)$/.test(last.event.type);
   }
 
-  private async readSpans() {
+  private async readSpans(): Promise<SpansOfActions> {
     const read = await readSpans(this.recording.directory, this.found.record);
-    const of = new Map<string, number>();
-    if (read === null || 'problem' in read) return { spans: [], problem: read?.problem ?? null, of };
-    const all: { action: ReplayAction; key: string }[] = [];
+    if (read === null || 'problem' in read) return { spans: [], problem: read?.problem ?? null, actions: [] };
+    const all: { position: number; action: ReplayAction }[] = [];
     for (let position = 0; position < this.places.length; position++) {
       const call = await this.resolved(position);
       if (isDamaged(call) || call.status !== 'complete') continue;
-      for (const action of await this.actions(position, call)) all.push({ action, key: `${position} ${action.index}` });
+      for (const action of await this.actions(position, call)) all.push({ position, action });
     }
-    const actions = all.map(({ action }) => action);
-    assignSpans(actions, read.spans);
-    for (const { action, key } of all) if (action.span !== null) of.set(key, action.span);
-    return { spans: read.spans, problem: null, of };
+    assignSpans(
+      all.map(({ action }) => action),
+      read.spans,
+    );
+    const actions = all.flatMap(({ position, action: { index, span } }) =>
+      span === null ? [] : [{ position, index, span }],
+    );
+    return { spans: read.spans, problem: null, actions };
   }
 }
 

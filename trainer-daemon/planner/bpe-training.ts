@@ -3,7 +3,7 @@
  * start from the 256 bytes, and merge the most frequent adjacent pair until the vocabulary is full. Equal counts go to
  * the pair with the smaller ids, so that a corpus has one result.
  */
-import { BYTE_CHARACTERS } from './byte-alphabet.ts';
+import { BYTE_CHARACTERS } from '../../protocol/byte-alphabet.ts';
 
 /**
  * How text is cut into pieces that merges never cross: words with one leading space or sign, single digits, runs of

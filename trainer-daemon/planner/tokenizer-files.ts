@@ -1,7 +1,7 @@
 /** A trained vocabulary as the files other tools read: tokenizer.json, tokenizer_config.json, chat_template.jinja. */
 import { join } from 'node:path';
+import { BYTE_CHARACTERS } from '../../protocol/byte-alphabet.ts';
 import { type BpeVocabulary, PIECE_PATTERN } from './bpe-training.ts';
-import { BYTE_CHARACTERS } from './byte-alphabet.ts';
 import { replaceFile } from './checkpoint.ts';
 
 /** Ends a document; also fills unused places. */

@@ -2,7 +2,7 @@
  * A tokenizer.json checked before it is used: a byte-level BPE whose tables belong together. Ids may have holes, as
  * in vocabularies that were pruned or padded: an id without a token is never encoded, and decodes to nothing.
  */
-import { BYTE_CHARACTERS } from './byte-alphabet.ts';
+import { BYTE_CHARACTERS } from '../../protocol/byte-alphabet.ts';
 import { CheckpointError } from './checkpoint-error.ts';
 import { type JsonObject, parseJsonObject } from './json-file.ts';
 

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
+import { bytesOfToken } from '../../protocol/byte-alphabet.ts';
 import { sha256 } from '../../protocol/random.ts';
-import { bytesOfToken } from './byte-alphabet.ts';
 import { CheckpointError } from './checkpoint-error.ts';
 import { type JsonObject, readJsonObject, readTextFile } from './json-file.ts';
 import { requireEnding } from './template-guard.ts';
