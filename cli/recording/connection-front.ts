@@ -78,14 +78,14 @@ export class ConnectionFront {
       return no(apiError(401, 'invalid_api_key', 'unknown key: send the one that proxy printed', { retry: false }));
     if (!path.startsWith('/v1/')) return no(apiError(404, 'unknown_url', 'addresses begin with /v1/'));
 
-    let body: Buffer | undefined;
+    const parts: Buffer[] = [];
     try {
-      body = await readBody(request, this.#bodyLimit, () => {});
+      if (!(await readBody(request, this.#bodyLimit, (part) => parts.push(part)))) return;
     } catch (error) {
       if (error instanceof RefusedRequest) return no(error.error);
       throw error;
     }
-    if (body === undefined) return;
+    const body = Buffer.concat(parts);
     const episode = this.#episodes.of(request.socket, request.headers, hashOf(path, body));
     this.#send(request, response, path, body, episode, (error) => sendError(response, dialect.error(error)));
   }

@@ -5,59 +5,73 @@
  */
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { BACKSLASH, BEGINNING, type Piece } from './incoming-body.ts';
 import type { KnownText, KnownTexts } from './known-texts.ts';
 
 /** Bytes from which on a text is set aside. */
 const LARGE = 32 * 1024;
-/** How a data URL begins; in a JSON document this can only be the beginning of a text, unless the quote is escaped. */
-const BEGINNING = Buffer.from('"data:');
 const QUOTE = 0x22;
 const COLON = 0x3a;
-const BACKSLASH = 0x5c;
+const SPACE = 0x20;
 const mark = (i: number | string) => `\u0000large text ${i}\u0000`;
 const WRITTEN_MARK = JSON.stringify(mark('')).slice(1, -8);
 
-export interface LargeText extends KnownText {
-  /** As it stands in the request, with its quotes. */
-  bytes: Buffer;
+export type LargeText = KnownText;
+
+/** A JSON document with its large texts set aside: `between[0]`, `texts[0]`, `between[1]`, ... */
+export interface JsonDocument {
+  between: Buffer[];
+  texts: LargeText[];
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a JSON document.
+ * Sets the large texts of a document aside.
+ * @param pieces of it, as they came.
  * @param known large texts of earlier documents; those of this one are added.
+ */
+export function documentOf(pieces: readonly Piece[], known: KnownTexts): JsonDocument {
+  const document: JsonDocument = { between: [], texts: [] };
+  let run: Buffer[] = [];
+  pieces.forEach((piece, i) => {
+    if (Buffer.isBuffer(piece)) run.push(piece);
+    else if (isKey(pieces, i + 1)) run.push(piece.bytes);
+    else {
+      addRun(document, run, known);
+      document.texts.push(piece);
+      run = [];
+    }
+  });
+  addRun(document, run, known);
+  return document;
+}
+
+/**
+ * Parses a document.
+ * @returns its value, and the large texts that stand in it as the very strings told there.
  * @throws SyntaxError or TypeError when it is not JSON in UTF-8.
  */
-export function parseJson(document: Buffer, known: KnownTexts): { value: unknown; texts: LargeText[] } {
-  const texts = document.length < LARGE ? [] : largeTexts(document, known);
-  if (texts.length === 0) return { value: JSON.parse(decode(document)), texts };
-  const between: string[] = [];
-  let end = 0;
-  for (const { bytes } of texts) {
-    const start = bytes.byteOffset - document.byteOffset;
-    between.push(decode(document.subarray(end, start)));
-    end = start + bytes.length;
-  }
-  between.push(decode(document.subarray(end)));
+export function parseJson({ between, texts }: JsonDocument): { value: unknown; texts: LargeText[] } {
+  const parts = between.map(decode);
+  if (texts.length === 0) return { value: JSON.parse(parts[0]), texts };
   // Somebody else's text looks like the mark: the long way then.
-  if (between.some((part) => part.includes(WRITTEN_MARK))) return { value: JSON.parse(decode(document)), texts: [] };
-  const rest = between.reduce((before, part, i) => before + JSON.stringify(mark(i - 1)) + part);
+  if (parts.some((part) => part.includes(WRITTEN_MARK)))
+    return {
+      value: JSON.parse(parts.reduce((before, part, i) => `${before}"${texts[i - 1].text}"${part}`)),
+      texts: [],
+    };
+  const rest = parts.reduce((before, part, i) => before + JSON.stringify(mark(i - 1)) + part);
   const byMark = new Map(texts.map(({ text }, i) => [mark(i), text]));
   return { value: restored(JSON.parse(rest), byMark), texts };
 }
 
 /** A hash of a document, in which its large texts stand by their own hashes. */
-export function hashOf(route: string, document: Buffer, texts: readonly LargeText[]): string {
+export function hashOf(route: string, { between, texts }: JsonDocument): string {
   const hash = createHash('sha256').update(`${route}\n`);
-  let end = 0;
-  for (const { bytes, sha256 } of texts) {
-    const start = bytes.byteOffset - document.byteOffset;
-    // No JSON document has such characters itself.
-    hash.update(document.subarray(end, start)).update(`\u0000${sha256}\u0000`);
-    end = start + bytes.length;
-  }
-  return hash.update(document.subarray(end)).digest('base64');
+  // No JSON document has such characters itself.
+  for (const [i, { sha256 }] of texts.entries()) hash.update(between[i]).update(`\u0000${sha256}\u0000`);
+  return hash.update(between[texts.length]).digest('base64');
 }
 
 /** @returns the bytes of a value's JSON text, in pieces; large texts of the request that it was made from as they came. */
@@ -78,19 +92,25 @@ export function jsonParts(value: unknown, texts: readonly LargeText[] = []): Buf
   return between.flatMap((part, i) => (i < found.length ? [bytesOf(part), found[i]] : [bytesOf(part)]));
 }
 
-function largeTexts(document: Buffer, known: KnownTexts): LargeText[] {
-  const texts: LargeText[] = [];
-  for (let at = document.indexOf(BEGINNING); at >= 0; ) {
-    const end = document.indexOf(QUOTE, at + BEGINNING.length);
-    if (end < 0) break;
-    const bytes = document.subarray(at, end + 1);
-    if (document[at - 1] !== BACKSLASH && bytes.length >= LARGE && !isKey(document, end + 1)) {
-      const text = known.look(bytes) ?? (isPlain(bytes) ? known.add(bytes, document) : undefined);
-      if (text !== undefined) texts.push({ text: text.text, sha256: text.sha256, bytes });
+/** Adds bytes in which no text is known yet, and sets large ones aside. */
+function addRun({ between, texts }: JsonDocument, run: readonly Buffer[], known: KnownTexts): void {
+  const bytes = run.length === 1 ? run[0] : Buffer.concat(run);
+  let start = 0;
+  for (let at = bytes.length < LARGE ? -1 : bytes.indexOf(BEGINNING); at >= 0; ) {
+    const quote = bytes.indexOf(QUOTE, at + BEGINNING.length);
+    if (quote < 0) break;
+    const written = bytes.subarray(at, quote + 1);
+    if (bytes[at - 1] !== BACKSLASH && written.length >= LARGE && !isKey([bytes.subarray(quote + 1)], 0)) {
+      const text = known.look(written) ?? (isPlain(written) ? known.add(written, bytes) : undefined);
+      if (text !== undefined) {
+        between.push(bytes.subarray(start, at));
+        texts.push(text);
+        start = quote + 1;
+      }
     }
-    at = document.indexOf(BEGINNING, end);
+    at = bytes.indexOf(BEGINNING, quote);
   }
-  return texts;
+  between.push(bytes.subarray(start));
 }
 
 /** Whether nothing is escaped, beyond ASCII or against the rules: the bytes are the text then. */
@@ -98,11 +118,15 @@ function isPlain(bytes: Buffer): boolean {
   return isAscii(bytes) && !bytes.includes(BACKSLASH) && !hasControls(bytes);
 }
 
-/** Whether the text before this place is the name of a field. */
-function isKey(document: Buffer, at: number): boolean {
-  let next = at;
-  while (document[next] <= 0x20) next++;
-  return document[next] === COLON;
+/** Whether the text before this piece is the name of a field. */
+function isKey(pieces: readonly Piece[], at: number): boolean {
+  for (let i = at; i < pieces.length; i++) {
+    const piece = pieces[i];
+    if (!Buffer.isBuffer(piece)) return false;
+    const next = piece.find((byte) => byte > SPACE);
+    if (next !== undefined) return next === COLON;
+  }
+  return false;
 }
 
 /** Whether an ASCII text has characters below the space, which JSON allows in escapes only; four are looked at a time. */

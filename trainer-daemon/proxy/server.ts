@@ -20,8 +20,9 @@ import { countTokens } from './dialects/count-tokens.ts';
 import { dialectOf, keysIn, MODELS, modelsReply, SERVED } from './dialects/index.ts';
 import { DialectMemory } from './dialects/memory.ts';
 import { OpenEpisode } from './episode.ts';
+import { IncomingBody } from './incoming-body.ts';
 import { KnownTexts } from './known-texts.ts';
-import { hashOf, type LargeText } from './large-texts.ts';
+import { hashOf, type JsonDocument, type LargeText } from './large-texts.ts';
 import { samplingProblem } from './sampling.ts';
 
 export interface ProxyOptions {
@@ -187,14 +188,18 @@ class ProxyServer implements RecordingProxy {
     const memory = this.memoryOf(episode);
     const { upstream } = episode.opening;
     const translating = { toolCalls: memory.toolCalls, templateArguments: upstream.capturesTokens };
-    let bytes: Buffer | undefined;
+    let document: JsonDocument;
     let body: unknown;
     let texts: LargeText[];
     let translation: Translation;
     try {
-      bytes = await readBody(request, this.bodyLimit, () => episode.touch());
-      if (bytes === undefined) return;
-      ({ body, texts } = parseBody(bytes, this.knownTexts));
+      const incoming = new IncomingBody(this.knownTexts);
+      const isWhole = await readBody(request, this.bodyLimit, (part) => {
+        episode.touch();
+        incoming.push(part);
+      });
+      if (!isWhole) return;
+      ({ body, texts, document } = parseBody(incoming.end(), this.knownTexts));
       if (route === dialect.count?.path) {
         const { chat } = dialect.count.toChat(body, translating);
         return sendJson(response, 200, dialect.count.reply(await countTokens(chat, upstream)));
@@ -234,7 +239,7 @@ class ProxyServer implements RecordingProxy {
           unknownInReply: (paths) => memory.tellOfReply(paths, this.onNotice),
         },
         texts,
-        bodyHash: hashOf(route, bytes, texts),
+        bodyHash: hashOf(route, document),
         idempotencyKey: single(request.headers['idempotency-key']),
         retry: Math.max(0, Math.trunc(Number(single(request.headers['x-stainless-retry-count']) ?? 0) || 0)),
       },

@@ -15,7 +15,7 @@ export interface TakenImage {
 }
 
 interface KnownImage {
-  text: string;
+  url: string;
   /** Undefined when the text is no base64 from which it could be had back. */
   image: { sha256: string; size: number } | undefined;
 }
@@ -31,24 +31,29 @@ export class KnownImages {
   private readonly known = new Map<string, KnownImage>();
   private kept = 0;
 
-  /** Hash and size of the image of a base64 text; undefined when it is no base64 from which the text could be had back. */
-  look(text: string): KnownImage['image'] {
-    const middle = text.length >> 1;
-    const key = `${text.length} ${text.slice(-48)} ${text.slice(middle, middle + 48)}`;
+  /**
+   * Hash and size of the image of a data URL; undefined when it is no base64 from which the text could be had back.
+   * @param start where the base64 text begins.
+   */
+  look(url: string, start: number): KnownImage['image'] {
+    const middle = url.length >> 1;
+    const key = `${url.length} ${url.slice(-48)} ${url.slice(middle, middle + 48)}`;
     const before = this.known.get(key);
-    if (before?.text === text) return before.image;
+    // The proxy mostly hands over the very same string, which costs nothing to compare; a part of it would be read.
+    if (before?.url === url) return before.image;
+    const text = url.slice(start);
     const bytes = Buffer.from(text, 'base64');
     // Decoding skips what is no base64. Only what encodes back to the same text is taken out of the message.
     const sound = bytes.length > 0 && bytes.toString('base64') === text;
     const image = sound ? { sha256: sha256(bytes), size: bytes.length } : undefined;
-    this.remember(key, { text, image });
+    this.remember(key, { url, image });
     return image;
   }
 
   private remember(key: string, image: KnownImage): void {
     this.forget(key);
     this.known.set(key, image);
-    this.kept += image.text.length;
+    this.kept += image.url.length;
     for (const oldest of this.known.keys()) {
       if (this.kept <= MOST_KEPT) break;
       this.forget(oldest);
@@ -56,7 +61,7 @@ export class KnownImages {
   }
 
   private forget(key: string): void {
-    this.kept -= this.known.get(key)?.text.length ?? 0;
+    this.kept -= this.known.get(key)?.url.length ?? 0;
     this.known.delete(key);
   }
 }
@@ -93,11 +98,11 @@ function imageOf(part: Record<string, unknown>, known: KnownImages): PartImage |
   if (typeof url !== 'string') return undefined;
   const header = HEADER.exec(url.slice(0, 200));
   if (!header) return undefined;
-  const text = url.slice(header[0].length);
-  const found = known.look(text);
+  const start = header[0].length;
+  const found = known.look(url, start);
   if (!found) return undefined;
   const extension = EXTENSIONS[header[1].toLowerCase()] ?? '.bin';
-  return { ...found, extension, mediaType: header[1], decode: () => Buffer.from(text, 'base64') };
+  return { ...found, extension, mediaType: header[1], decode: () => Buffer.from(url.slice(start), 'base64') };
 }
 
 function referenceTo(part: Record<string, unknown>, image: PartImage): ImageRef {

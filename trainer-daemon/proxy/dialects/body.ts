@@ -1,52 +1,55 @@
 /** A request's body: its bytes, and what they say. */
 import type { IncomingMessage } from 'node:http';
+import type { Piece } from '../incoming-body.ts';
 import type { KnownTexts } from '../known-texts.ts';
-import { type LargeText, parseJson } from '../large-texts.ts';
+import { documentOf, type JsonDocument, type LargeText, parseJson } from '../large-texts.ts';
 import { RefusedRequest } from './contract.ts';
 
 /** Deeper values are refused: they would overflow the stack of whatever writes them out again. */
 const DEEPEST = 500;
 
 /**
- * @param onPart called as the bytes come.
- * @returns undefined when the client hung up.
+ * @param onPart is given the bytes as they come.
+ * @returns whether all came; false when the client hung up.
  * @throws RefusedRequest, with the rest of the body unread, when it is larger than `limit` bytes or compressed.
  */
 export async function readBody(
   request: IncomingMessage,
   limit: number,
-  onPart: () => void,
-): Promise<Buffer | undefined> {
+  onPart: (part: Buffer) => void,
+): Promise<boolean> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new RefusedRequest('encoding_not_supported', `send the body without ${encoding} encoding`, 415);
   const tooLarge = () => new RefusedRequest('request_too_large', `the request is larger than ${limit} bytes`, 413);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
-  const parts: Buffer[] = [];
   let size = 0;
   return new Promise((resolve, reject) => {
     request.on('data', (part: Buffer) => {
-      onPart();
       size += part.length;
       if (size <= limit) {
-        parts.push(part);
+        onPart(part);
         return;
       }
       request.removeAllListeners('data').pause();
       reject(tooLarge());
     });
-    request.on('end', () => resolve(parts.length === 1 ? parts[0] : Buffer.concat(parts)));
-    request.on('close', () => resolve(undefined));
-    request.on('error', () => resolve(undefined));
+    request.on('end', () => resolve(true));
+    request.on('close', () => resolve(false));
+    request.on('error', () => resolve(false));
   });
 }
 
 /** @throws RefusedRequest */
-export function parseBody(bytes: Buffer, known: KnownTexts): { body: unknown; texts: LargeText[] } {
+export function parseBody(
+  pieces: readonly Piece[],
+  known: KnownTexts,
+): { body: unknown; texts: LargeText[]; document: JsonDocument } {
+  const document = documentOf(pieces, known);
   let body: unknown;
   let texts: LargeText[];
   try {
-    ({ value: body, texts } = parseJson(bytes, known));
+    ({ value: body, texts } = parseJson(document));
   } catch {
     throw new RefusedRequest('invalid_json', 'the request body is not JSON in UTF-8');
   }
@@ -58,7 +61,7 @@ export function parseBody(bytes: Buffer, known: KnownTexts): { body: unknown; te
       'invalid_request',
       `${endlessIn(body, '')?.slice(0, 200)} is a number too large for double precision: send one that is smaller than 1.8e308`,
     );
-  return { body, texts };
+  return { body, texts, document };
 }
 
 /** What nobody could write out again as it came: values in values without end, and numbers that were read as infinite. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Random } from '../../../../protocol/random.ts';
 import { KnownTexts } from '../../../../trainer-daemon/proxy/known-texts.ts';
-import { hashOf, jsonParts, parseJson as parse } from '../../../../trainer-daemon/proxy/large-texts.ts';
+import { documentOf, hashOf, jsonParts, parseJson as parse } from '../../../../trainer-daemon/proxy/large-texts.ts';
 
 // One for all tests: what is known from one document must not change how another is read.
 const known = new KnownTexts();
-const parseJson = (document: Buffer) => parse(document, known);
+const parseJson = (document: Buffer) => parse(documentOf([document], known));
 const image = (letter: string, length = 40_000) => `data:image/png;base64,${letter.repeat(length)}`;
 const sent = (value: unknown, texts = parseJson(Buffer.from(JSON.stringify(value))).texts) =>
   Buffer.concat(jsonParts(value, texts)).toString();
@@ -47,7 +47,7 @@ describe('large texts', () => {
   it('stand in the hash by their own: equal documents have equal ones, others do not', () => {
     const hash = (value: unknown, route = '/v1/a') => {
       const document = Buffer.from(JSON.stringify(value));
-      return hashOf(route, document, parseJson(document).texts);
+      return hashOf(route, documentOf([document], known));
     };
     const hashes = [
       hash([image('A'), 1]),
@@ -66,7 +66,7 @@ describe('large texts', () => {
     const few = new KnownTexts();
     for (let i = 0; i < 40; i++) {
       const value = [`${image('A', 1_000_000)}${i}`, 'x'];
-      expect(parse(Buffer.from(JSON.stringify(value)), few).value).toEqual(value);
+      expect(parse(documentOf([Buffer.from(JSON.stringify(value))], few)).value).toEqual(value);
     }
     const look = (i: number) => few.look(Buffer.from(JSON.stringify(`${image('A', 1_000_000)}${i}`)));
     expect([look(0), look(39)?.text.length]).toEqual([undefined, 1_000_024]);
@@ -78,9 +78,11 @@ describe('large texts', () => {
     expect(sent(odd, texts)).toBe(JSON.stringify(odd));
   });
 
-  it('are the bytes that came, not copies of them', () => {
+  it('are the bytes that came first, not copies of them', () => {
+    const fresh = new KnownTexts();
     const document = Buffer.from(JSON.stringify([1, image('A')]));
-    const { value, texts } = parseJson(document);
+    parse(documentOf([document], fresh));
+    const { value, texts } = parse(documentOf([Buffer.from(document)], fresh));
     expect(jsonParts(value, texts).some((part) => part.buffer === document.buffer)).toBe(true);
   });
 
