@@ -4,6 +4,7 @@ import { type ApiError, apiError } from './api-error.ts';
 import { type CallResult, type ClientReply, closedError, runCall } from './call.ts';
 import type { EpisodeOpening, ProxyEpisode, RecordedCall } from './contract.ts';
 import type { CallInDialect } from './dialects/contract.ts';
+import type { KeptReplies } from './kept-replies.ts';
 import { type CallTry, KnownCalls, type Outcome, type RepeatMarks } from './known-calls.ts';
 import type { LargeText } from './large-texts.ts';
 
@@ -48,10 +49,17 @@ export class OpenEpisode implements ProxyEpisode {
   private closing: Promise<void> | undefined;
   private closedAs: 'limit' | 'aborted' = 'aborted';
   private readonly inHand = new Set<CallTry>();
-  private readonly known = new KnownCalls();
+  private readonly known: KnownCalls;
   private readonly onClosed: (episode: OpenEpisode) => void;
 
-  constructor(opening: EpisodeOpening, key: string, baseUrl: string, onClosed: (episode: OpenEpisode) => void) {
+  constructor(
+    opening: EpisodeOpening,
+    key: string,
+    baseUrl: string,
+    replies: KeptReplies,
+    onClosed: (episode: OpenEpisode) => void,
+  ) {
+    this.known = new KnownCalls(replies);
     this.opening = opening;
     this.id = opening.id;
     this.key = key;

@@ -4,10 +4,10 @@
  */
 import type { ApiError } from './api-error.ts';
 import type { ClientReply } from './call.ts';
+import { ALWAYS_KEPT, type KeptReplies } from './kept-replies.ts';
 
 /** Characters of replies kept of an episode for clients that ask again; the newest few are kept whatever their size. */
 const MOST_KEPT = 8 * 1024 * 1024;
-const ALWAYS_KEPT = 8;
 
 export type Outcome =
   /** The reply is let go when many newer ones came after it. */
@@ -49,6 +49,17 @@ export class KnownCalls {
   /** Tries with a reply that is kept, oldest first. */
   private readonly kept = new Set<CallTry>();
   private keptCharacters = 0;
+  private readonly replies: KeptReplies;
+
+  /** @param replies those of all episodes, which are bounded together as well. */
+  constructor(replies: KeptReplies) {
+    this.replies = replies;
+  }
+
+  /** How many replies are kept. */
+  get keptReplies(): number {
+    return this.kept.size;
+  }
 
   /** @param failed the try before, which this one replaces. */
   add(call: CallTry, failed: CallTry | undefined): void {
@@ -64,17 +75,26 @@ export class KnownCalls {
 
   /** Takes note of a reply, and lets the oldest go where there are too many. */
   keep(call: CallTry): void {
+    const size = sizeOf(call);
     this.kept.add(call);
-    this.keptCharacters += sizeOf(call);
+    this.keptCharacters += size;
     for (const old of this.kept) {
       if (this.keptCharacters <= MOST_KEPT || this.kept.size <= ALWAYS_KEPT) break;
-      this.kept.delete(old);
-      this.keptCharacters -= sizeOf(old);
-      if (old.outcome?.ok) old.outcome.reply = undefined;
+      this.letGo(old);
     }
+    this.replies.add(call, size, this);
+  }
+
+  /** Keeps the reply of a call no longer; the call stays known. */
+  letGo(call: CallTry): void {
+    if (!this.kept.delete(call)) return;
+    this.keptCharacters -= sizeOf(call);
+    this.replies.delete(call);
+    if (call.outcome?.ok) call.outcome.reply = undefined;
   }
 
   clear(): void {
+    for (const call of this.kept) this.replies.delete(call);
     this.byBody.clear();
     this.byKey.clear();
     this.kept.clear();

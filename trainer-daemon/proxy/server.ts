@@ -21,6 +21,7 @@ import { dialectOf, keysIn, MODELS, modelsReply, SERVED } from './dialects/index
 import { DialectMemory } from './dialects/memory.ts';
 import { OpenEpisode } from './episode.ts';
 import { IncomingBody } from './incoming-body.ts';
+import { KeptReplies } from './kept-replies.ts';
 import { KnownTexts } from './known-texts.ts';
 import { hashOf, type JsonDocument, type LargeText } from './large-texts.ts';
 import { samplingProblem } from './sampling.ts';
@@ -56,6 +57,7 @@ class ProxyServer implements RecordingProxy {
   private readonly server: http.Server;
   private readonly episodes = new Map<string, OpenEpisode>();
   private readonly knownTexts = new KnownTexts();
+  private readonly keptReplies = new KeptReplies();
   private readonly closedKeys = new Set<string>();
   private readonly memories = new WeakMap<OpenEpisode, DialectMemory>();
 
@@ -97,7 +99,7 @@ class ProxyServer implements RecordingProxy {
     for (const episode of this.episodes.values())
       if (episode.id === opening.id) throw new Error(`episode ${opening.id} is open already`);
     const key = randomBytes(32).toString('hex');
-    const episode = new OpenEpisode(opening, key, `${this.url}/e/${key}/v1`, () => {
+    const episode = new OpenEpisode(opening, key, `${this.url}/e/${key}/v1`, this.keptReplies, () => {
       this.episodes.delete(key);
       this.closedKeys.add(key);
     });
