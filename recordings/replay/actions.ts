@@ -19,6 +19,8 @@ export interface ReplayAction {
   code: string | null;
   /** What was told to the planner about it; null when nothing was (yet). */
   result: string | null;
+  /** The messages that told it. */
+  answers: readonly Message[];
   /** The result reports that the call was refused or failed. */
   failed: boolean;
   /** The result holds an exception that the planner's code raised. */
@@ -48,13 +50,13 @@ export function actionsOf(
   const news = next?.slice(shared) ?? [];
   if (response.toolCalls.length > 0) return response.toolCalls.map((tool, index) => toolAction(tool, index, news));
   const cells = [...(response.content ?? '').matchAll(FENCE)];
-  const told = news.filter(({ role }) => role === 'user' || role === 'tool').map(textOf);
+  const told = news.filter(({ role }) => role === 'user' || role === 'tool');
   return cells.map(([, language, code], index) => {
     // One answer to all cells of a response is the answer to the last one.
-    const result = cells.length === told.length ? told[index] : index === cells.length - 1 ? join(told) : null;
+    const answers = cells.length === told.length ? [told[index]] : index === cells.length - 1 ? told : [];
     return {
       ...{ kind: 'cell', index, name: language || 'code', id: '', argumentText: code, arguments: null, code },
-      ...{ ...judged(result), span: null },
+      ...{ ...judged(answers), span: null },
     };
   });
 }
@@ -65,7 +67,7 @@ function toolAction({ id, function: { name, arguments: text } }: ToolCall, index
   const key = given && CODE_ARGUMENTS.find((one) => typeof given[one] === 'string');
   return {
     ...{ kind: 'tool' as const, index, name, id, argumentText: text, arguments: given },
-    ...{ code: key ? (given[key] as string) : null, ...judged(answer ? textOf(answer) : null), span: null },
+    ...{ code: key ? (given[key] as string) : null, ...judged(answer ? [answer] : []), span: null },
   };
 }
 
@@ -90,14 +92,11 @@ export function textOf({ content }: Message): string {
 }
 
 /** Harnesses have no common word for a failure: ours says `error: ...`, others answer `{"error": ...}` or a traceback. */
-function judged(result: string | null): Pick<ReplayAction, 'result' | 'failed' | 'exception'> {
-  if (result === null) return { result, failed: false, exception: false };
+function judged(answers: readonly Message[]): Pick<ReplayAction, 'result' | 'answers' | 'failed' | 'exception'> {
+  if (answers.length === 0) return { result: null, answers, failed: false, exception: false };
+  const result = answers.map(textOf).join('\n');
   const exception = EXCEPTION.test(result);
   const object = result.trimStart().startsWith('{') ? parseArguments(result) : null;
   const told = object !== null && ((object.error ?? null) !== null || object.ok === false || object.success === false);
-  return { result, failed: exception || told || FAILURE.test(result), exception };
-}
-
-function join(texts: string[]): string | null {
-  return texts.length === 0 ? null : texts.join('\n');
+  return { result, answers, failed: exception || told || FAILURE.test(result), exception };
 }

@@ -12,4 +12,22 @@ export {
 } from './cursor.ts';
 export { type EpisodeOutcome, openReplayEpisode, type ReplayCall, ReplayEpisode, roundOf } from './episode.ts';
 export type { ReplayAttempt } from './group.ts';
+export { shown, shownInLine } from './shown-text.ts';
 export type { ReplaySpan } from './spans.ts';
+export {
+  actionWords,
+  firstDifference,
+  readBlock,
+  readTranscript,
+  Transcript,
+  type TranscriptBlock,
+  type TranscriptImage,
+  type TranscriptSection,
+} from './transcript-lines.ts';
+export {
+  parseTranscriptUri,
+  TRANSCRIPT_SCHEME,
+  type TranscriptTarget,
+  type TranscriptView,
+  transcriptUri,
+} from './transcript-uri.ts';
