@@ -25,7 +25,10 @@ const programs = {
 };
 
 /** Pages that the editor shows: a script and a style sheet each, for a browser. */
-const pages = { 'run-page': ['media/run-page/main.ts', 'media/run-page/page.css'] };
+const pages = {
+  'run-page': ['media/run-page/main.ts', 'media/run-page/page.css'],
+  stage: ['media/stage/main.ts', 'media/stage/stage.css'],
+};
 
 /** The editor loads this one itself, and knows the module `vscode`. */
 const EXTENSION = 'extension/main.ts';

@@ -9,6 +9,8 @@ import { Folders } from './folders.ts';
 import { CONTEXTS, DISPLAY_NAME, LAST_CHECKS, SECTION, TASK_TYPE, VIEWS } from './ids.ts';
 import { LanguageServer } from './language/language-server.ts';
 import { PoliciesTree } from './policies/tree.ts';
+import { ReplaySessions } from './replay/sessions.ts';
+import { StagePanels } from './replay/stage/stage-panels.ts';
 import { RunPages } from './run-page/run-pages.ts';
 import { tellEndings } from './runs/endings.ts';
 import { FollowNewest } from './runs/follow.ts';
@@ -45,6 +47,8 @@ export class Extension {
     const policies = new PoliciesTree(folders);
     const policiesView = window.createTreeView(VIEWS.policies, { treeDataProvider: policies, showCollapseAll: true });
     const pages = new RunPages(extensionUri, folders, log);
+    const sessions = new ReplaySessions((text) => log.warn(text));
+    const stages = new StagePanels(extensionUri, sessions, log);
     subscriptions.push(
       log,
       folders,
@@ -57,9 +61,23 @@ export class Extension {
       window.createTreeView(VIEWS.adapters, { treeDataProvider: adapters, showCollapseAll: true }),
       follower,
       pages,
+      stages,
+      { dispose: () => void sessions.dispose() },
       new StatusItem(folders),
       findingsCollection(),
-      registerCommands({ context, log, language, folders, tree, runsView: view, follower, checks, pages }),
+      registerCommands({
+        context,
+        log,
+        language,
+        folders,
+        tree,
+        runsView: view,
+        follower,
+        checks,
+        pages,
+        sessions,
+        stages,
+      }),
       provideTexts(),
       tellEndings(folders, log),
       tasks.registerTaskProvider(TASK_TYPE, new CommandLineTasks(extensionUri, log)),

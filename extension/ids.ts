@@ -17,6 +17,7 @@ export const COMMANDS = {
   activatePolicy: 'agenticRoboRL.activatePolicy',
   checkAdapter: 'agenticRoboRL.checkAdapter',
   openRunPage: 'agenticRoboRL.openRunPage',
+  openStage: 'agenticRoboRL.openStage',
   newAdapter: 'agenticRoboRL.newAdapter',
   newConfig: 'agenticRoboRL.newConfig',
   doctor: 'agenticRoboRL.doctor',
@@ -52,7 +53,7 @@ export const VIEWS = {
 } as const;
 
 /** Kinds of webviews. */
-export const PANELS = { runPage: 'agenticRoboRL.runPage' } as const;
+export const PANELS = { runPage: 'agenticRoboRL.runPage', stage: 'agenticRoboRL.stage' } as const;
 
 /** Conditions that menus ask for. */
 export const CONTEXTS = {
@@ -70,6 +71,8 @@ export const CONTEXTS = {
 
 /** `contextValue` of tree items that menus ask for: `run-` and the run's state. */
 export const RUN_ITEM = 'run-';
+/** Of episodes in the tree of runs. */
+export const EPISODE_ITEM = 'episode';
 
 /** `contextValue` of items in the tree of policies. */
 export const POLICY_ITEMS = { served: 'served', present: 'policy-present', absent: 'policy-absent' } as const;

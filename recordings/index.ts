@@ -3,4 +3,4 @@ export type { Blob } from './bodies.ts';
 export { type Damaged, isDamaged } from './documents.ts';
 export type { RecordIndex } from './record-index.ts';
 export { openRecording, type Recording, RecordingError, type SectionNames } from './recording.ts';
-export { type AnsweredTool, type DecodedTrajectory, readTrajectory, spansOfCalls } from './trajectory.ts';
+export { type DecodedTrajectory, readTrajectory } from './trajectory.ts';

@@ -1,8 +1,8 @@
-/** Reading the trajectory of a recorded episode, and which of its spans a planner call brought about. */
+/** Reading the trajectory of a recorded episode. */
 import { join, sep } from 'node:path';
 import type { PoseTrack } from '../protocol/poses.ts';
 import type { EpisodeRecord } from '../protocol/records.ts';
-import { decodeTrajectory, type Trajectory, type TrajectorySpan, trajectorySchema } from '../protocol/trajectory.ts';
+import { decodeTrajectory, type Trajectory, trajectorySchema } from '../protocol/trajectory.ts';
 import { checkRecord, type Damaged, parseJson } from './documents.ts';
 import { isUnreadable, openPlainFile } from './plain-file.ts';
 
@@ -62,34 +62,3 @@ async function readWhole(root: string, path: string): Promise<Buffer | string> {
     await file.close();
   }
 }
-
-/** A tool call, and what the harness answered to it where that is known. */
-export interface AnsweredTool {
-  name: string;
-  answer: string | null;
-}
-
-/**
- * Which spans each call's tools made, as indices; calls that moved and saw nothing have none. The record does not say:
- * both lists are in order, so a tool takes the next span of its name (`place_at` a `place`, `open_drawer` an
- * `openDrawer`), and a refused call, whose answer begins with "error", takes none.
- */
-export function spansOfCalls(
-  calls: readonly (readonly AnsweredTool[])[],
-  spans: readonly TrajectorySpan[],
-): number[][] {
-  let next = 0;
-  return calls.map((tools) => {
-    const taken: number[] = [];
-    for (const { name, answer } of tools) {
-      if (next >= spans.length || /^\s*error\b/i.test(answer ?? '')) continue;
-      const tool = plain(name);
-      if (!tool.startsWith(plain(spans[next].name))) continue;
-      taken.push(next);
-      next++;
-    }
-    return taken;
-  });
-}
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');

@@ -18,6 +18,8 @@ import type { Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
 import { isAdapterName } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
+import type { ReplaySessions } from '../replay/sessions.ts';
+import type { StagePanels } from '../replay/stage/stage-panels.ts';
 import type { RunPages } from '../run-page/run-pages.ts';
 import type { FollowNewest } from '../runs/follow.ts';
 import type { Node } from '../runs/items.ts';
@@ -31,6 +33,7 @@ import { compareRuns, evaluateCheckpoint } from './evaluating.ts';
 import { clearRunsFilter, filterRuns } from './filtering.ts';
 import { openRunPage } from './run-page.ts';
 import { activatePolicy, serveCheckpoint, showAddress, stopServing } from './serving.ts';
+import { openStage } from './stage.ts';
 import { resumeTraining, startTraining, stopTraining } from './training.ts';
 
 /** What commands work with. */
@@ -44,6 +47,8 @@ export interface Surroundings {
   runsView: TreeView<Node>;
   follower: FollowNewest;
   pages: RunPages;
+  sessions: ReplaySessions;
+  stages: StagePanels;
 }
 
 type Handler = (surroundings: Surroundings, argument?: unknown) => unknown;
@@ -65,6 +70,7 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
     return checks.checkNow(adapter);
   },
   openRunPage,
+  openStage,
   newAdapter: ({ context }) => newAdapter(context.extensionUri),
   newConfig: ({ context }) => newConfig(context.extensionUri),
   doctor: async ({ context, folders }) => {

@@ -4,7 +4,7 @@ import type { CallSummary, GroupSummary, RunSummary } from '../../protocol/daemo
 import type { EpisodeRecord, SampleRecord } from '../../protocol/records.ts';
 import type { SectionTally } from '../../protocol/run-state.ts';
 import type { Folder } from '../folders.ts';
-import { COMMANDS, RUN_ITEM } from '../ids.ts';
+import { COMMANDS, EPISODE_ITEM, RUN_ITEM } from '../ids.ts';
 import * as words from './words.ts';
 
 interface InRun {
@@ -88,6 +88,7 @@ export function itemOf(node: Node): TreeItem {
         : (episode.invalidReason ?? l10n.t('invalid'));
       item.iconPath = words.episodeIcon(episode);
       item.tooltip = episode.id;
+      item.contextValue = EPISODE_ITEM;
       return item;
     }
     case 'call': {

@@ -23,7 +23,7 @@ const OURS = [
   ['examples', /^(?:adapters\/)?[\w.-]+\.(?:ts|mjs|yaml)$/],
   ['l10n', /^bundle\.l10n(?:\.[\w-]+)?\.json$/],
   // The sources of pages are in dist/, bundled.
-  ['media', /^(?!run-page\/).*\.(?:png|svg|json|md|ts|yaml)$/],
+  ['media', /^(?!(?:run-page|stage)\/).*\.(?:png|svg|json|md|ts|yaml)$/],
 ];
 
 /** Packages that are not bundled, because they have files beside their code. `{platform}`: of this platform only. */

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { durationOf, poseAt, product, type Quaternion, slerp, turned } from '../../../protocol/poses.ts';
 import type { Trajectory } from '../../../protocol/trajectory.ts';
-import { isDamaged, readTrajectory, spansOfCalls } from '../../../recordings/index.ts';
+import { isDamaged, readTrajectory } from '../../../recordings/index.ts';
 import { temporaryFolder } from '../trainer-daemon/store/runs.ts';
 
 /** Poses packed as the world's recorder does: differences from frame to frame, one channel after the other. */
@@ -157,26 +157,5 @@ describe('turns', () => {
     // A quarter about z takes x to y.
     const [x, y, z] = turned([Math.SQRT1_2, 0, 0, Math.SQRT1_2], [1, 0, 0]);
     expect([x, y, z].map((one) => Number(one.toFixed(9)) + 0)).toEqual([0, 1, 0]);
-  });
-});
-
-describe('spans of calls', () => {
-  const span = (name: string) => ({ name, start: 0, end: 0, held: null });
-  const tool = (name: string, answer: string | null = 'ok') => [{ name, answer }];
-
-  it('are told apart by order, name and refusals', () => {
-    const spans = ['detect', 'pick', 'place', 'openDrawer', 'look'].map(span);
-    const calls = [
-      tool('detect'),
-      tool('pick', 'error: no cube in the last detect'),
-      [],
-      tool('pick'),
-      [...tool('place_at'), ...tool('open_drawer')],
-      tool('finish'),
-      tool('look', null),
-      tool('detect'),
-    ];
-    expect(spansOfCalls(calls, spans)).toEqual([[0], [], [], [1], [2, 3], [], [4], []]);
-    expect(spansOfCalls(calls, [])).toEqual(calls.map(() => []));
   });
 });

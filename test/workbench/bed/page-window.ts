@@ -1,15 +1,13 @@
-/** The run page in a browser of its own, with the colours of a theme, and the real host's side behind it. */
+/** A page of the editor in a browser of its own, with the colours of a theme, and the real host's side behind it. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { pageDocument } from '../../../extension/run-page/document.ts';
-import type { ToPage } from '../../../extension/run-page/messages.ts';
 import { FLAGS, SCREENSHOTS } from './workbench.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const FILES: Record<string, string> = { '/run-page.mjs': 'text/javascript', '/run-page.css': 'text/css' };
 
 /** What the editor sets on the page for its themes, as VS Code's own have it. */
 export const THEMES = {
@@ -63,15 +61,25 @@ export class PageWindow {
     this.close = close;
   }
 
-  /** @param hear what the page sends, as the editor hands it over. */
-  static async open(theme: ThemeName, hear: (message: unknown) => void): Promise<PageWindow> {
+  /**
+   * @param hear what the page sends, as the editor hands it over.
+   * @param name of the page's script and style sheet in dist/.
+   * @param flags of Chromium, besides the usual ones.
+   */
+  static async open(
+    theme: ThemeName,
+    hear: (message: unknown) => void,
+    name = 'run-page',
+    flags: readonly string[] = [],
+  ): Promise<PageWindow> {
+    const files: Record<string, string> = { [`/${name}.mjs`]: 'text/javascript', [`/${name}.css`]: 'text/css' };
     const html = (source: string) =>
       pageDocument({
-        ...{ script: `${source}/run-page.mjs`, style: `${source}/run-page.css`, source },
+        ...{ script: `${source}/${name}.mjs`, style: `${source}/${name}.css`, source },
         ...{ nonce: 'n0nce', title: 'Run', language: 'en' },
       });
     const server = createServer(({ url = '/', headers }, answer) => {
-      const type = FILES[url];
+      const type = files[url];
       answer.setHeader('content-type', type ?? 'text/html; charset=utf-8');
       if (url !== '/' && !type) answer.statusCode = 404;
       answer.end(type ? readFileSync(join(ROOT, 'dist', url)) : html(`http://${headers.host}`));
@@ -80,7 +88,7 @@ export class PageWindow {
     const browser = await chromium.launch({
       executablePath: '/usr/bin/chromium',
       headless: true,
-      args: FLAGS,
+      args: [...FLAGS, ...flags],
     });
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-US' });
     const page = await context.newPage();
@@ -124,9 +132,14 @@ export class PageWindow {
     );
   }
 
-  post(message: ToPage | unknown): void {
+  post(message: unknown): void {
     const sending = JSON.stringify(message);
-    this.posted = this.posted.then(() => this.page.evaluate(`window.postMessage(${sending}, '*')`));
+    this.posted = this.posted
+      .then(() => this.page.evaluate(`window.postMessage(${sending}, '*')`))
+      .catch((error: Error) => {
+        // A message may be under way when the page is closed.
+        if (!this.page.isClosed()) throw error;
+      });
   }
 
   /** Findings of axe that shut somebody out: serious and critical ones, with the places. */
