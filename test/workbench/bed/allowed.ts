@@ -11,7 +11,7 @@ export function allowedIn(platform: string, arch: string): RegExp[] {
     /^extension\/docs\/(?:findings\/)?[a-z0-9-]+\.md$/,
     /^extension\/examples\/(?:adapters\/)?[\w.-]+\.(?:ts|mjs|yaml)$/,
     /^extension\/dist\/(?:chunks\/)?[\w.-]+\.mjs$/,
-    /^extension\/dist\/(?:extension\.cjs|run-page\.css|adapter\.d\.ts|shipped-adapters\.json)$/,
+    /^extension\/dist\/(?:extension\.cjs|(?:run-page|stage)\.css|adapter\.d\.ts|shipped-adapters\.json)$/,
     /^extension\/node_modules\/onnxruntime-node\/(?:package\.json|dist\/[\w-]+\.js)$/,
     new RegExp(`^extension/node_modules/onnxruntime-node/bin/napi-v6/${platform}/${arch}/[\\w.]+$`),
     /^extension\/node_modules\/onnxruntime-common\/(?:package\.json|dist\/cjs\/[\w-]+\.js|dist\/cjs\/package\.json)$/,

@@ -7,8 +7,9 @@ import type { Simulation } from '../physics/simulation.ts';
 import { CABINET, DRAWER } from '../scene/cabinet.ts';
 import { COLOURS, KINDS } from '../scene/kinds.ts';
 import type { Detection, Vec3 } from '../types.ts';
-import { type BodyView, CAMERAS, Camera } from './camera.ts';
+import { CAMERAS, Camera } from './camera.ts';
 import { type Stance, stanceOf } from './geometry.ts';
+import type { BodyView } from './ray-cast.ts';
 
 /** Detection works on small pictures; boxes are told in pixels of the pictures that `look` gives. */
 const DETECTION_PIXELS = 96;

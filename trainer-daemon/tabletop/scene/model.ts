@@ -1,6 +1,7 @@
 /** The whole scene as MJCF, MuJoCo's model format. Solver settings are those under which friction grasps hold. */
 import type { SceneSpec } from '../suites/spec.ts';
 import { CABINET_XML } from './cabinet.ts';
+import { cameraXml } from './cameras.ts';
 import { objectXml } from './kinds.ts';
 import { ROBOT_EQUALITY_XML, robotActuatorsXml, robotXml } from './robot.ts';
 
@@ -27,8 +28,8 @@ export function sceneXml(scene: SceneSpec): string {
 <worldbody>
  <geom name="table" type="plane" size=".55 .6 .05" pos=".35 0 0" rgba=".75 .7 .62 1" friction="0.8 .005 .0005"/>
  <geom name="floor" type="plane" size="3 3 .1" pos="0 0 -.7" rgba=".4 .45 .5 1"/>
- <camera name="agent" pos="1.2 0 .9" xyaxes="0 1 0 -.9 0 .75" fovy="50"/>
- <camera name="side" pos=".45 1.0 .65" xyaxes="-1 0 0 0 -.55 .85" fovy="52"/>
+ ${cameraXml('agent')}
+ ${cameraXml('side')}
  ${robotXml()}
  ${scene.cabinet ? CABINET_XML : ''}
  ${objects.join('\n ')}
