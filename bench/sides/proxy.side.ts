@@ -24,7 +24,12 @@ export interface ProxyEpisodes {
   baseUrls: string[];
 }
 export interface ProxyState {
+  /** After a collection, as the kernel counts it, and the parts that Node tells. */
   residentBytes: number;
+  heapBytes: number;
+  /** What V8 holds for its heap, in use or not. */
+  heapHeldBytes: number;
+  externalBytes: number;
   diskBytes: number;
   /** What one write to this disk takes until it is durable (median). */
   flushMilliseconds: number;
@@ -132,6 +137,7 @@ async function recording(upstream: string) {
   const run = await createRun(join(directory, 'run'), benchRun);
   const proxy = await startProxy();
   let number = 0;
+  let running: ReturnType<typeof proxy.openEpisode>[] = [];
   const open = (speed: string) =>
     proxy.openEpisode({
       id: `bench.${number++}`,
@@ -149,12 +155,23 @@ async function recording(upstream: string) {
       .reduce((sum, each) => sum + statSync(join(each.parentPath, each.name)).size, 0);
   return {
     url: proxy.url,
-    episodes: (count: number, speed: string): ProxyEpisodes => ({
-      baseUrls: Array.from({ length: count }, () => open(speed).baseUrl),
-    }),
+    /** Ends the episodes that were opened before, as those of a training end. */
+    async episodes(count: number, speed: string): Promise<ProxyEpisodes> {
+      await Promise.all(running.map((episode) => episode.close('done')));
+      running = Array.from({ length: count }, () => open(speed));
+      return { baseUrls: running.map(({ baseUrl }) => baseUrl) };
+    },
     state(): ProxyState {
       globalThis.gc?.();
-      return { residentBytes: process.memoryUsage().rss, diskBytes: disk(), flushMilliseconds: flush(directory) };
+      const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+      return {
+        residentBytes: rss,
+        heapBytes: heapUsed,
+        heapHeldBytes: heapTotal,
+        externalBytes: external,
+        diskBytes: disk(),
+        flushMilliseconds: flush(directory),
+      };
     },
   };
 }
@@ -164,7 +181,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const asked = JSON.parse(line) as ProxyRole | { episodes: number; speed: string } | { state: true };
   let reply: object;
   try {
-    if ('episodes' in asked) reply = recorder?.episodes(asked.episodes, asked.speed) ?? {};
+    if ('episodes' in asked) reply = (await recorder?.episodes(asked.episodes, asked.speed)) ?? {};
     else if ('state' in asked) reply = recorder?.state() ?? {};
     else if (asked.role === 'upstream') reply = await serve((request, response) => void answer(request, response));
     else if (asked.role === 'pass-through') reply = await serve(passOn(asked.url));
