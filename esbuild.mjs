@@ -21,6 +21,7 @@ const programs = {
   'tabletop-skills-blank.adapter': 'trainer-daemon/harnesses/tabletop-skills/blank-adapter.ts',
   daemon: 'trainer-daemon/api/main.ts',
   'language-server': 'language-server/server.ts',
+  'replay-adapter': 'extension/replay/debug/main.ts',
   'result-json.adapter': 'trainer-daemon/harnesses/result-json/adapter.ts',
 };
 

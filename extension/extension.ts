@@ -9,6 +9,7 @@ import { Folders } from './folders.ts';
 import { CONTEXTS, DISPLAY_NAME, LAST_CHECKS, SECTION, TASK_TYPE, VIEWS } from './ids.ts';
 import { LanguageServer } from './language/language-server.ts';
 import { PoliciesTree } from './policies/tree.ts';
+import { Replay } from './replay/replay.ts';
 import { ReplaySessions } from './replay/sessions.ts';
 import { StagePanels } from './replay/stage/stage-panels.ts';
 import { RunPages } from './run-page/run-pages.ts';
@@ -48,6 +49,7 @@ export class Extension {
     const policiesView = window.createTreeView(VIEWS.policies, { treeDataProvider: policies, showCollapseAll: true });
     const pages = new RunPages(extensionUri, folders, log);
     const sessions = new ReplaySessions((text) => log.warn(text));
+    const replay = new Replay(sessions, log);
     const stages = new StagePanels(extensionUri, sessions, log);
     subscriptions.push(
       log,
@@ -61,6 +63,7 @@ export class Extension {
       window.createTreeView(VIEWS.adapters, { treeDataProvider: adapters, showCollapseAll: true }),
       follower,
       pages,
+      replay,
       stages,
       { dispose: () => void sessions.dispose() },
       new StatusItem(folders),
@@ -75,6 +78,7 @@ export class Extension {
         follower,
         checks,
         pages,
+        replay,
         sessions,
         stages,
       }),

@@ -9,6 +9,7 @@ export const COMMANDS = {
   stopTraining: 'agenticRoboRL.stopTraining',
   resumeTraining: 'agenticRoboRL.resumeTraining',
   runEpisode: 'agenticRoboRL.runEpisode',
+  replayEpisode: 'agenticRoboRL.replayEpisode',
   evaluateCheckpoint: 'agenticRoboRL.evaluateCheckpoint',
   compareRuns: 'agenticRoboRL.compareRuns',
   serveCheckpoint: 'agenticRoboRL.serveCheckpoint',
@@ -74,6 +75,9 @@ export const RUN_ITEM = 'run-';
 /** Of episodes in the tree of runs. */
 export const EPISODE_ITEM = 'episode';
 
+/** Of calls and samples in the tree of runs. */
+export const CALL_ITEM = 'episode-call';
+
 /** `contextValue` of items in the tree of policies. */
 export const POLICY_ITEMS = { served: 'served', present: 'policy-present', absent: 'policy-absent' } as const;
 
@@ -85,6 +89,9 @@ export const LAST_CHECKS = 'lastChecks';
 
 /** Language of `*.training.yaml`. JSON configs stay JSON, adapters stay TypeScript or JavaScript. */
 export const CONFIG_LANGUAGE = 'agentic-robo-rl-config';
+
+/** Of debug sessions: the replay of an episode. */
+export const DEBUG_TYPE = 'planner-replay';
 
 export const TASK_TYPE = 'agentic-robo-rl';
 export const PROBLEM_MATCHER = 'agentic-robo-rl';

@@ -18,6 +18,7 @@ import type { Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
 import { isAdapterName } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
+import type { Replay } from '../replay/replay.ts';
 import type { ReplaySessions } from '../replay/sessions.ts';
 import type { StagePanels } from '../replay/stage/stage-panels.ts';
 import type { RunPages } from '../run-page/run-pages.ts';
@@ -31,6 +32,7 @@ import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
 import { runEpisode } from './episode.ts';
 import { compareRuns, evaluateCheckpoint } from './evaluating.ts';
 import { clearRunsFilter, filterRuns } from './filtering.ts';
+import { replayEpisode } from './replaying.ts';
 import { openRunPage } from './run-page.ts';
 import { activatePolicy, serveCheckpoint, showAddress, stopServing } from './serving.ts';
 import { openStage } from './stage.ts';
@@ -49,6 +51,7 @@ export interface Surroundings {
   pages: RunPages;
   sessions: ReplaySessions;
   stages: StagePanels;
+  replay: Replay;
 }
 
 type Handler = (surroundings: Surroundings, argument?: unknown) => unknown;
@@ -58,6 +61,7 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   stopTraining,
   resumeTraining,
   runEpisode,
+  replayEpisode,
   evaluateCheckpoint,
   compareRuns,
   serveCheckpoint,

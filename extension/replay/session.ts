@@ -10,6 +10,9 @@ import {
   type Position,
   type ReplayCall,
   type ReplayEpisode,
+  readTranscript,
+  type Transcript,
+  type TranscriptView,
 } from '../../recordings/replay/index.ts';
 import { type Disposable, Emitter } from '../daemon/emitter.ts';
 
@@ -32,6 +35,8 @@ export class ReplaySession {
   private readonly changed: Emitter<undefined>;
   private readonly closed: Emitter<undefined>;
   private readonly log: (text: string) => void;
+  /** By thread and view; forgotten when something new was written. */
+  private readonly transcripts = new Map<string, Promise<Transcript>>();
   private watching: NodeJS.Timeout | undefined;
   private refreshing: Promise<boolean> | undefined;
   private ended = false;
@@ -80,12 +85,27 @@ export class ReplaySession {
     return position.call < episode.length ? episode.call(position.call) : undefined;
   }
 
+  /**
+   * The text of a loaded episode, the same for all who show it or point into it.
+   * @param view without one, only what is new in each request. @throws RangeError for views that are no transcript.
+   */
+  transcript(thread: number, view?: TranscriptView): Promise<Transcript> {
+    const key = JSON.stringify([thread, view]);
+    let transcript = this.transcripts.get(key);
+    if (!transcript) {
+      transcript = readView(this.loaded[thread], view);
+      this.transcripts.set(key, transcript);
+      transcript.catch(() => this.transcripts.delete(key));
+    }
+    return transcript;
+  }
+
   /** The cursor has moved, or said that there is nothing further. */
   onDidMove(listener: (move: Move) => void): Disposable {
     return this.moved.on(listener);
   }
 
-  /** Something new was written, or a further episode was loaded. */
+  /** Something new was written, a or a further episode was loaded. */
   onDidChange(listener: () => void): Disposable {
     return this.changed.on(listener);
   }
@@ -139,6 +159,7 @@ export class ReplaySession {
     const news = await this.recording.refresh();
     if (!news || this.ended) return false;
     for (const episode of this.loaded) await episode.reload();
+    this.transcripts.clear();
     this.changed.fire(undefined);
     await this.cursor.grown();
     return true;
@@ -179,4 +200,19 @@ function threadOf(id: number, episode: ReplayEpisode) {
     },
     parts: async (call: number) => (await episode.call(call)).toolCalls.length,
   };
+}
+
+async function readView(episode: ReplayEpisode, view: TranscriptView | undefined): Promise<Transcript> {
+  switch (view?.mode) {
+    case undefined:
+      return readTranscript(episode);
+    case 'full':
+      return readTranscript(episode, 'all');
+    case 'from':
+      return readTranscript(episode, undefined, { from: view.call });
+    case 'call':
+      return readTranscript(episode, 'all', { only: view.call });
+    default:
+      throw new RangeError('this text is of one part of a call, and no transcript');
+  }
 }

@@ -4,7 +4,7 @@ import type { CallSummary, GroupSummary, RunSummary } from '../../protocol/daemo
 import type { EpisodeRecord, SampleRecord } from '../../protocol/records.ts';
 import type { SectionTally } from '../../protocol/run-state.ts';
 import type { Folder } from '../folders.ts';
-import { COMMANDS, EPISODE_ITEM, RUN_ITEM } from '../ids.ts';
+import { CALL_ITEM, COMMANDS, EPISODE_ITEM, RUN_ITEM } from '../ids.ts';
 import * as words from './words.ts';
 
 interface InRun {
@@ -96,6 +96,7 @@ export function itemOf(node: Node): TreeItem {
       item.description = words.callWords(node.call);
       item.iconPath = new ThemeIcon('comment');
       item.tooltip = node.call.id;
+      item.contextValue = CALL_ITEM;
       return item;
     }
     case 'sample': {
@@ -104,6 +105,7 @@ export function itemOf(node: Node): TreeItem {
       item.description = words.sampleWords(sample);
       item.iconPath = new ThemeIcon('comment');
       item.tooltip = sample.call;
+      item.contextValue = CALL_ITEM;
       return item;
     }
     case 'note': {

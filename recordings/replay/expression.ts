@@ -40,6 +40,8 @@ export interface Expression {
   readonly text: string;
   /** Names that it asks for, each once. */
   readonly names: readonly string[];
+  /** It is a name with a path into it, nothing more. */
+  readonly isPath: boolean;
   /**
    * Its value. What is not there is null, as is arithmetic with it; a comparison with null is false, except for == and !=.
    * @param lookUp the value of one of {@link names}. @throws ExpressionError when kinds of values do not fit.
@@ -66,7 +68,7 @@ export function parseExpression(text: string, known?: readonly string[]): Expres
     const meant = nearest(name, known);
     throw new ExpressionError(`there is no "${name}"${meant ? `; did you mean "${meant}"?` : ''}`, at);
   }
-  return { text, names: [...names.keys()], evaluate: (lookUp) => evaluate(tree, lookUp) };
+  return { text, names: [...names.keys()], isPath: tree.kind === 'path', evaluate: (lookUp) => evaluate(tree, lookUp) };
 }
 
 /** Whether a condition with this value holds: not for null, false, 0, an empty text or not a number. */

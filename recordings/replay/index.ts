@@ -11,6 +11,9 @@ export {
   type StopAt,
 } from './cursor.ts';
 export { type EpisodeOutcome, openReplayEpisode, type ReplayCall, ReplayEpisode, roundOf } from './episode.ts';
+export { ExpressionError, holds } from './expression.ts';
+export { FACT_NAMES, facts, levelOf, parseCondition, placeAt, valueAt } from './facts.ts';
+export { findEpisode } from './find-episode.ts';
 export type { ReplayAttempt } from './group.ts';
 export { shown, shownInLine } from './shown-text.ts';
 export type { ReplaySpan } from './spans.ts';

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as ids from '../../../extension/ids.ts';
+import { launchSchema } from '../../../extension/replay/debug/launch.ts';
 import { TASK_COMMANDS } from '../../../extension/tasks/definition.ts';
 import { CHECK_RESULTS_METHOD } from '../../../language-server/handlers/check-results.ts';
 import { LENS_COMMANDS } from '../../../language-server/service/adapters/lenses.ts';
@@ -61,6 +62,15 @@ describe('ids', () => {
     for (const [, item] of manifestText.matchAll(/view == agenticRoboRL\.adapters && viewItem == ([\w-]+)/g))
       expect(item).toBe(ids.ADAPTER_ITEM);
     for (const [, item] of ofPolicies) expect(Object.values<string>(ids.POLICY_ITEMS)).toContain(item);
+  });
+
+  it('of debug sessions are those of the manifest', () => {
+    expect(contributes.debuggers.map(({ type }: { type: string }) => type)).toEqual([ids.DEBUG_TYPE]);
+    expect(manifest.activationEvents).toEqual(expect.arrayContaining([`onDebugResolve:${ids.DEBUG_TYPE}`, 'onUri']));
+    const { required, properties } = contributes.debuggers[0].configurationAttributes.launch;
+    const known = Object.keys(launchSchema.shape);
+    expect(Object.keys(properties).toSorted()).toEqual(known.toSorted());
+    for (const name of required) expect(launchSchema.shape[name as 'run'].isOptional()).toBe(false);
   });
 
   it('in menus and texts are commands that exist', () => {

@@ -1,0 +1,79 @@
+/** Asking which episode to replay: a run, a section, an episode. Reads the files of runs; needs no daemon. */
+import { l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
+import { succeeded } from '../../protocol/outcome.ts';
+import type { EpisodeRecord } from '../../protocol/records.ts';
+import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
+import { exists } from '../creating/places.ts';
+import { sectionWord } from '../runs/words.ts';
+import type { ReplayTarget } from './session.ts';
+
+/** More of a section are not listed; who looks for an older one opens it from the tree. */
+const MOST_EPISODES = 2000;
+
+/** Folders of the workspace with files on this machine. */
+export function workspaceFolders(): string[] {
+  return (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath);
+}
+
+/** The episode that is picked; undefined when nothing is. @param known what needs not to be asked. */
+export async function chooseEpisode(known: Partial<ReplayTarget> = {}): Promise<ReplayTarget | undefined> {
+  const title = l10n.t('Replay Episode');
+  const directory = known.directory ?? (await chooseRun(title));
+  if (directory === undefined) return undefined;
+  const recording = await openRecording(directory);
+  try {
+    const section = known.section ?? (await chooseSection(recording, title));
+    if (section === undefined) return undefined;
+    const episode = known.episode ?? (await chooseInSection(recording, section, title));
+    return episode === undefined ? undefined : { directory, section, episode };
+  } finally {
+    await recording.close();
+  }
+}
+
+/** The only run of the workspace, or the one that is picked; the newest stands first. */
+async function chooseRun(title: string): Promise<string | undefined> {
+  const items: (QuickPickItem & { directory: string })[] = [];
+  for (const folder of workspaceFolders()) {
+    const runs = Uri.joinPath(Uri.file(folder), 'runs');
+    if (!(await exists(runs))) continue;
+    for (const [name] of await workspace.fs.readDirectory(runs)) {
+      const place = Uri.joinPath(runs, name);
+      if (await exists(Uri.joinPath(place, 'run.json'))) items.push({ label: name, directory: place.fsPath });
+    }
+  }
+  if (items.length === 0) throw new Error(l10n.t('there is no such run'));
+  // Names end with the time of the run's start.
+  const timeOf = (name: string) => /\d{8}T?\d*|\d{4}-\d{2}-\d{2}.*$/.exec(name)?.[0] ?? '';
+  items.sort((a, b) => timeOf(b.label).localeCompare(timeOf(a.label)) || b.label.localeCompare(a.label));
+  if (items.length === 1) return items[0].directory;
+  return (await window.showQuickPick(items, { title, placeHolder: l10n.t('Which run?') }))?.directory;
+}
+
+async function chooseSection(recording: Recording, title: string): Promise<string | undefined> {
+  const { teacher, rounds, evaluations } = await recording.sections();
+  const items: (QuickPickItem & { section: string })[] = [];
+  for (const section of [...rounds.toReversed(), ...evaluations, ...teacher]) {
+    const { length } = await recording.episodes(section);
+    if (length > 0) items.push({ label: sectionWord(section), description: l10n.t('{0} episodes', length), section });
+  }
+  if (items.length === 0) throw new Error(l10n.t('the run has no episode yet'));
+  if (items.length === 1) return items[0].section;
+  return (await window.showQuickPick(items, { title, placeHolder: l10n.t('Of which stage?') }))?.section;
+}
+
+async function chooseInSection(recording: Recording, section: string, title: string): Promise<string | undefined> {
+  const index = await recording.episodes(section);
+  const records = await index.read(Math.max(0, index.length - MOST_EPISODES));
+  const episodes = records.filter((record): record is EpisodeRecord => !isDamaged(record)).reverse();
+  if (episodes.length === 0) throw new Error(l10n.t('the run has no episode yet'));
+  const items = episodes.map((episode) => ({
+    label: `$(${episode.valid ? (succeeded(episode) ? 'pass' : 'circle-slash') : 'warning'}) ${l10n.t('{0}, state {1}, attempt {2}', episode.task, episode.init, episode.attempt)}`,
+    description: episode.valid
+      ? l10n.t('reward {0}, {1} turns', episode.reward, episode.turns)
+      : (episode.invalidReason ?? l10n.t('invalid')),
+    episode: episode.id,
+  }));
+  const options = { title, placeHolder: l10n.t('Which episode?'), matchOnDescription: true };
+  return (await window.showQuickPick(items, options))?.episode;
+}
