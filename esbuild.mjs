@@ -13,6 +13,7 @@ const programs = {
   'adapter-compiler': 'trainer-daemon/rollouts/adapter-compiler.ts',
   'planner-worker': 'trainer-daemon/planner/serving/worker.ts',
   'checkpoint-inspection': 'trainer-daemon/planner/inspection-process.ts',
+  'prompt-rendering': 'trainer-daemon/planner/prompt-rendering-process.ts',
   'template-trial': 'trainer-daemon/planner/template-trial-process.ts',
   'trainer-worker': 'trainer-daemon/trainers/onnx/worker.ts',
   'tabletop-skills': 'trainer-daemon/harnesses/tabletop-skills/main.ts',

@@ -12,6 +12,7 @@ import { PoliciesTree } from './policies/tree.ts';
 import { Replay } from './replay/replay.ts';
 import { ReplaySessions } from './replay/sessions.ts';
 import { StagePanels } from './replay/stage/stage-panels.ts';
+import { provideTranscripts } from './replay/transcript/index.ts';
 import { RunPages } from './run-page/run-pages.ts';
 import { tellEndings } from './runs/endings.ts';
 import { FollowNewest } from './runs/follow.ts';
@@ -51,6 +52,7 @@ export class Extension {
     const sessions = new ReplaySessions((text) => log.warn(text));
     const replay = new Replay(sessions, log);
     const stages = new StagePanels(extensionUri, sessions, log);
+    const { transcripts, subscription } = provideTranscripts(extensionUri, sessions, (text) => log.warn(text));
     subscriptions.push(
       log,
       folders,
@@ -66,6 +68,7 @@ export class Extension {
       replay,
       stages,
       { dispose: () => void sessions.dispose() },
+      subscription,
       new StatusItem(folders),
       findingsCollection(),
       registerCommands({
@@ -81,6 +84,7 @@ export class Extension {
         replay,
         sessions,
         stages,
+        transcripts,
       }),
       provideTexts(),
       tellEndings(folders, log),

@@ -33,6 +33,16 @@ export const COMMANDS = {
   clearRunsFilter: 'agenticRoboRL.clearRunsFilter',
   followNewest: 'agenticRoboRL.followNewest',
   stopFollowing: 'agenticRoboRL.stopFollowing',
+  openTranscript: 'agenticRoboRL.openTranscript',
+  goToCall: 'agenticRoboRL.goToCall',
+  nextCall: 'agenticRoboRL.nextCall',
+  previousCall: 'agenticRoboRL.previousCall',
+  toggleContext: 'agenticRoboRL.toggleContext',
+  showFullTranscript: 'agenticRoboRL.showFullTranscript',
+  showSampled: 'agenticRoboRL.showSampled',
+  chooseTokenHeat: 'agenticRoboRL.chooseTokenHeat',
+  compareAttempts: 'agenticRoboRL.compareAttempts',
+  comparePrompts: 'agenticRoboRL.comparePrompts',
 } as const;
 
 /** Settings without the section's name. */
@@ -41,6 +51,7 @@ export const SETTINGS = {
   traceServer: 'trace.server',
   checkOnSave: 'adapter.checkOnSave',
   adapterOutputs: 'adapter.outputs',
+  tokenHeat: 'replay.tokenHeat',
 } as const;
 
 /** Prefix of every setting. */
@@ -102,6 +113,32 @@ export const CHECK_RESULTS_REQUEST = 'agenticRoboRL/adapterCheckResults';
 
 /** Of documents that are texts to read: tables of runs. */
 export const TEXT_SCHEME = 'agentic-robo-rl-text';
+
+/** Language of transcripts; their documents have the scheme that recordings/ gives them. */
+export const TRANSCRIPT_LANGUAGE = 'planner-episode';
+
+/** Of documents that are images of a recording. */
+export const IMAGE_SCHEME = 'planner-image';
+
+const token = (level: string) => ({
+  background: `agenticRoboRL.token.${level}Background`,
+  border: `agenticRoboRL.token.${level}Border`,
+});
+/** Colours that themes may change. */
+export const COLORS = {
+  currentCall: 'agenticRoboRL.currentCallBackground',
+  currentCallBorder: 'agenticRoboRL.currentCallBorder',
+  token: {
+    unlikely1: token('unlikely1'),
+    unlikely2: token('unlikely2'),
+    unlikely3: token('unlikely3'),
+    unlikely4: token('unlikely4'),
+    up1: token('up1'),
+    up2: token('up2'),
+    down1: token('down1'),
+    down2: token('down2'),
+  },
+} as const;
 
 /** Name of the client and of the output channel. */
 export const DISPLAY_NAME = 'AgenticRoboRL';

@@ -3,7 +3,7 @@ import { Uri } from 'vscode';
 import { nodePath } from './settings.ts';
 
 /** Path of a bundled program, for example `cli`. */
-export function programPath(extension: Uri, name: 'cli' | 'daemon' | 'language-server'): string {
+export function programPath(extension: Uri, name: 'cli' | 'daemon' | 'language-server' | 'prompt-rendering'): string {
   return Uri.joinPath(extension, 'dist', `${name}.mjs`).fsPath;
 }
 

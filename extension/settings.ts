@@ -1,5 +1,6 @@
 /** The user's settings, with their types. */
-import { type ConfigurationChangeEvent, type Uri, workspace } from 'vscode';
+import { type ConfigurationChangeEvent, ConfigurationTarget, type Uri, workspace } from 'vscode';
+import { HEATS, type Heat } from '../recordings/replay/index.ts';
 import { SECTION, SETTINGS } from './ids.ts';
 
 function value<T>(name: string, otherwise: T, file?: Uri): T {
@@ -19,6 +20,20 @@ export function checksOnSave(adapter: Uri): boolean {
 /** Patterns of folders that episodes left, relative to the workspace folder. */
 export function adapterOutputs(adapter: Uri): string[] {
   return value<string[]>(SETTINGS.adapterOutputs, [], adapter);
+}
+
+/** What the colours of tokens in transcripts tell. */
+export function tokenHeat(): Heat {
+  const written = value<string>(SETTINGS.tokenHeat, 'logprob');
+  return HEATS.find((heat) => heat === written) ?? 'logprob';
+}
+
+/** Writes it where it is written now, else for the user. */
+export async function setTokenHeat(heat: Heat): Promise<void> {
+  const configuration = workspace.getConfiguration(SECTION);
+  const inWorkspace = configuration.inspect(SETTINGS.tokenHeat)?.workspaceValue !== undefined;
+  const place = inWorkspace ? ConfigurationTarget.Workspace : ConfigurationTarget.Global;
+  await configuration.update(SETTINGS.tokenHeat, heat, place);
 }
 
 /** Whether the language server reads a changed setting only when it starts. */

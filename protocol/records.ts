@@ -1,13 +1,14 @@
 /** The records of a run directory (design section 3.1): one schema each, shared by writers, readers and screens. */
 import { z } from 'zod';
 import { type Message, type Tool, toolCallSchema } from './chat.ts';
+import { naturalList, numberList } from './number-lists.ts';
 
 /** Version of the record formats; readers accept this one and mark newer records as such. */
 export const RECORD_VERSION = 1;
 
 const id = z.string().min(1).max(300);
 const sha = z.string().regex(/^[0-9a-f]{64}$/);
-const tokenIds = z.array(z.number().int().nonnegative());
+const tokenIds = naturalList();
 
 export const roleSchema = z.enum(['teacher', 'rollout', 'validation', 'evaluation']);
 export type Role = z.output<typeof roleSchema>;
@@ -57,7 +58,7 @@ export const callSchema = z.strictObject({
     .nullable(),
   /** Sampled ids and their log-probs (log b), of equal length. Null when the server told none. */
   responseTokenIds: tokenIds.nullable(),
-  logprobs: z.array(z.number()).nullable(),
+  logprobs: numberList().nullable(),
   response: z
     .strictObject({
       content: z.string().nullable(),
@@ -150,7 +151,7 @@ export const sampleSchema = z.strictObject({
 });
 export type SampleRecord = z.output<typeof sampleSchema>;
 
-const perToken = z.array(z.number());
+const perToken = numberList();
 export const scoreSchema = z.strictObject({
   call: id,
   pass: z.number().int().nonnegative(),

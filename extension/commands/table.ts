@@ -21,6 +21,8 @@ import type { LanguageServer } from '../language/language-server.ts';
 import type { Replay } from '../replay/replay.ts';
 import type { ReplaySessions } from '../replay/sessions.ts';
 import type { StagePanels } from '../replay/stage/stage-panels.ts';
+import * as transcript from '../replay/transcript/commands.ts';
+import type { TranscriptDocuments } from '../replay/transcript/documents.ts';
 import type { RunPages } from '../run-page/run-pages.ts';
 import type { FollowNewest } from '../runs/follow.ts';
 import type { Node } from '../runs/items.ts';
@@ -52,6 +54,7 @@ export interface Surroundings {
   sessions: ReplaySessions;
   stages: StagePanels;
   replay: Replay;
+  transcripts: TranscriptDocuments;
 }
 
 type Handler = (surroundings: Surroundings, argument?: unknown) => unknown;
@@ -96,6 +99,16 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   clearRunsFilter,
   followNewest: ({ follower }) => follower.follow(true),
   stopFollowing: ({ follower }) => follower.follow(false),
+  openTranscript: transcript.openTranscript,
+  goToCall: transcript.goToCall,
+  nextCall: transcript.nextCall,
+  previousCall: transcript.previousCall,
+  toggleContext: transcript.toggleContext,
+  showFullTranscript: transcript.showFullTranscript,
+  showSampled: transcript.showSampled,
+  chooseTokenHeat: transcript.chooseTokenHeat,
+  compareAttempts: transcript.compareAttempts,
+  comparePrompts: transcript.comparePrompts,
 };
 
 /** The adapter of a tree item. */

@@ -5,13 +5,15 @@
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import {
   EpisodeCursor,
+  headOfTranscript,
   type Move,
   openReplayEpisode,
   type Position,
   type ReplayCall,
   type ReplayEpisode,
   readTranscript,
-  type Transcript,
+  Transcript,
+  type TranscriptSection,
   type TranscriptView,
 } from '../../recordings/replay/index.ts';
 import { type Disposable, Emitter } from '../daemon/emitter.ts';
@@ -37,6 +39,10 @@ export class ReplaySession {
   private readonly log: (text: string) => void;
   /** By thread and view; forgotten when something new was written. */
   private readonly transcripts = new Map<string, Promise<Transcript>>();
+  /** By thread: sections of a transcript that is being read. */
+  private readonly reading = new Map<number, TranscriptSection[]>();
+  /** By thread: calls whose whole request is written out in the transcript. */
+  private readonly whole = new Map<number, Set<number>>();
   private watching: NodeJS.Timeout | undefined;
   private refreshing: Promise<boolean> | undefined;
   private ended = false;
@@ -90,14 +96,52 @@ export class ReplaySession {
    * @param view without one, only what is new in each request. @throws RangeError for views that are no transcript.
    */
   transcript(thread: number, view?: TranscriptView): Promise<Transcript> {
-    const key = JSON.stringify([thread, view]);
+    const key = keyOf(thread, view);
     let transcript = this.transcripts.get(key);
     if (!transcript) {
-      transcript = readView(this.loaded[thread], view);
+      transcript = view ? readView(this.loaded[thread], view) : this.readTranscript(thread);
       this.transcripts.set(key, transcript);
       transcript.catch(() => this.transcripts.delete(key));
     }
     return transcript;
+  }
+
+  /** As much of a transcript as is read already, with a word about how many calls are still to come. */
+  transcriptSoFar(thread: number): Transcript {
+    const episode = this.loaded[thread];
+    const read = this.reading.get(thread) ?? [];
+    const note = `reading, ${episode.length - read.length} calls are to come`;
+    return new Transcript([...headOfTranscript(episode).slice(0, -1), note, ''], read);
+  }
+
+  /** Whether a call's whole request is written out in the transcript. */
+  isWhole(thread: number, call: number): boolean {
+    return this.whole.get(thread)?.has(call) ?? false;
+  }
+
+  /** Writes out a call's whole request in the transcript, or only what is new in it. */
+  showWhole(thread: number, call: number, whole: boolean): void {
+    const calls = this.whole.get(thread) ?? new Set();
+    this.whole.set(thread, calls);
+    if (whole) calls.add(call);
+    else calls.delete(call);
+    this.transcripts.delete(keyOf(thread));
+    this.changed.fire(undefined);
+  }
+
+  private async readTranscript(thread: number): Promise<Transcript> {
+    const read: TranscriptSection[] = [];
+    this.reading.set(thread, read);
+    try {
+      return await readTranscript(
+        this.loaded[thread],
+        this.whole.get(thread),
+        {},
+        (section) => void read.push(section),
+      );
+    } finally {
+      if (this.reading.get(thread) === read) this.reading.delete(thread);
+    }
   }
 
   /** The cursor has moved, or said that there is nothing further. */
@@ -105,7 +149,7 @@ export class ReplaySession {
     return this.moved.on(listener);
   }
 
-  /** Something new was written, a or a further episode was loaded. */
+  /** Something new was written, a further episode was loaded, or a transcript has other lines. */
   onDidChange(listener: () => void): Disposable {
     return this.changed.on(listener);
   }
@@ -202,16 +246,16 @@ function threadOf(id: number, episode: ReplayEpisode) {
   };
 }
 
-async function readView(episode: ReplayEpisode, view: TranscriptView | undefined): Promise<Transcript> {
-  switch (view?.mode) {
-    case undefined:
-      return readTranscript(episode);
+function keyOf(thread: number, view?: TranscriptView): string {
+  return JSON.stringify([thread, view]);
+}
+
+async function readView(episode: ReplayEpisode, view: TranscriptView): Promise<Transcript> {
+  switch (view.mode) {
     case 'full':
       return readTranscript(episode, 'all');
     case 'from':
       return readTranscript(episode, undefined, { from: view.call });
-    case 'call':
-      return readTranscript(episode, 'all', { only: view.call });
     default:
       throw new RangeError('this text is of one part of a call, and no transcript');
   }

@@ -2,6 +2,7 @@
  * One episode of a run for replay: its outcome, its group, and its calls, each read when it is asked for. Whatever is
  * missing or damaged is told as such, and everything around it can still be looked at.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type {
   CallRecord,
   EpisodeRecord,
@@ -54,6 +55,8 @@ interface SpansOfActions {
 
 /** Positions whose calls are kept. */
 const CACHED = 24;
+/** Of those, records are kept for reading on: a call needs the one before it and the one after it. */
+const CACHED_RECORDS = 4;
 
 /**
  * Opens an episode of a section (`teacher`, `rounds/0001`, `evaluations/...`).
@@ -82,6 +85,7 @@ export class ReplayEpisode {
   private attempts: ReplayAttempt[] = [];
   private places: Place[] = [];
   private readonly cache = new Map<number, Promise<ReplayCall>>();
+  private readonly records = new Map<number, Promise<ResolvedCall | Damaged>>();
   private spanned: Promise<SpansOfActions> | undefined;
 
   constructor(recording: Recording, section: string, id: string) {
@@ -179,6 +183,7 @@ export class ReplayEpisode {
     this.attempts = this.found.record ? await attemptsOf(episodes, this.found.record) : [];
     this.places = placesOf(await calls.forEpisode(this.id), this.found.record?.turns ?? null);
     this.cache.clear();
+    this.records.clear();
     if (JSON.stringify([this.places, this.found]) !== before) this.spanned = undefined;
   }
 
@@ -226,7 +231,21 @@ export class ReplayEpisode {
     return told;
   }
 
-  private async resolved(position: number): Promise<ResolvedCall | Damaged> {
+  private resolved(position: number): Promise<ResolvedCall | Damaged> {
+    let record = this.records.get(position);
+    if (!record) {
+      record = this.resolveNow(position);
+      record.catch(() => this.records.delete(position));
+      this.records.set(position, record);
+      for (const oldest of this.records.keys()) {
+        if (this.records.size <= CACHED_RECORDS) break;
+        this.records.delete(oldest);
+      }
+    }
+    return record;
+  }
+
+  private async resolveNow(position: number): Promise<ResolvedCall | Damaged> {
     const place = this.place(position);
     if (place.kind === 'damaged') return place.reason;
     if (place.kind === 'missing') return { damaged: `the call of turn ${place.turn} is missing`, line: 0 };
@@ -293,7 +312,7 @@ function sharedMessages(before: ResolvedCall, call: ResolvedCall): number {
   const [a, b] = [before.request.messages, call.request.messages];
   let shared = 0;
   while (shared < a.length && shared < b.length) {
-    if (a[shared] !== b[shared] && JSON.stringify(a[shared]) !== JSON.stringify(b[shared])) break;
+    if (a[shared] !== b[shared] && !isDeepStrictEqual(a[shared], b[shared])) break;
     shared++;
   }
   return shared;

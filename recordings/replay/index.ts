@@ -18,8 +18,21 @@ export type { ReplayAttempt } from './group.ts';
 export { shown, shownInLine } from './shown-text.ts';
 export type { ReplaySpan } from './spans.ts';
 export {
+  HEAT_LEVELS,
+  HEATS,
+  type Heat,
+  type HeatLevel,
+  heatLevel,
+  ratioOf,
+  type TokenPlace,
+  type TokenRange,
+  tokenPlaces,
+} from './token-places.ts';
+export { type ReplayToken, tokensOf } from './tokens.ts';
+export {
   actionWords,
   firstDifference,
+  headOfTranscript,
   readBlock,
   readTranscript,
   Transcript,
@@ -27,6 +40,7 @@ export {
   type TranscriptImage,
   type TranscriptSection,
 } from './transcript-lines.ts';
+export { textSection } from './transcript-section.ts';
 export {
   parseTranscriptUri,
   TRANSCRIPT_SCHEME,
@@ -34,3 +48,4 @@ export {
   type TranscriptView,
   transcriptUri,
 } from './transcript-uri.ts';
+export { Vocabulary, vocabularyOf } from './vocabulary.ts';

@@ -88,12 +88,14 @@ const MOST_LINES = 200_000;
 /**
  * Reads an episode call by call to its text.
  * @param whole calls whose request is written out whole, not only what is new in it.
+ * @param progress is given each section as soon as it is read.
  * @throws RangeError when there is no such call.
  */
 export async function readTranscript(
   episode: ReplayEpisode,
   whole?: ReadonlySet<number> | 'all',
   { from = 0, only }: TranscriptRange = {},
+  progress?: (section: TranscriptSection) => void,
 ): Promise<Transcript> {
   const { length } = episode;
   const first = only ?? from;
@@ -106,15 +108,23 @@ export async function readTranscript(
     const limits: Limits = characters > MOST_CHARACTERS || lines > MOST_LINES ? SHORT : USUAL;
     const section = callSection(told, { whole: whole === 'all' || (whole?.has(position) ?? false), limits, before });
     sections.push(section);
+    progress?.(section);
     for (const line of section.lines) characters += line.length;
     lines += section.lines.length;
     before = told;
   }
   if (only === undefined && !episode.open) sections.push(outcomeSection(episode.outcome, Math.max(0, length - 1)));
-  return new Transcript(headOf(episode), sections);
+  return new Transcript(headOfTranscript(episode), sections);
 }
 
-function headOf({ outcome: { record, reason }, id, section, recording, open }: ReplayEpisode): string[] {
+/** The lines above the first call. */
+export function headOfTranscript({
+  outcome: { record, reason },
+  id,
+  section,
+  recording,
+  open,
+}: ReplayEpisode): string[] {
   const what = record
     ? `${shownInLine(record.task)} · initial state ${record.init} · attempt ${record.attempt} · ${section}`
     : section;

@@ -2,6 +2,7 @@
  * The lines of one call, or of the outcome, in an episode's text. A section begins at the margin, the labels of its blocks are
  * indented by two, recorded text by four: no recorded text can pass for a heading, a label or a mark of ours.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Message, Tool } from '../../protocol/chat.ts';
 import { imageRefSchema, type ResolvedCall } from '../../protocol/records.ts';
 import { isDamaged } from '../documents.ts';
@@ -44,6 +45,8 @@ export interface TranscriptSection {
   part: 'call' | 'outcome';
   /** Position of the call; that of the last call for the outcome. */
   call: number;
+  /** Id of the call; null for the outcome, and for a damaged one. */
+  id: string | null;
   /** Null for the outcome, and for a damaged line whose turn is not known. */
   turn: number | null;
   lines: string[];
@@ -60,6 +63,8 @@ export interface Limits {
 /** Enough for nearly every message; what is longer is cut, and can be opened by itself. */
 export const USUAL: Limits = { characters: 20_000, lines: 1000 };
 export const SHORT: Limits = { characters: 400, lines: 6 };
+/** For a text that is looked at by itself. */
+const LARGE: Limits = { characters: 10_000_000, lines: 500_000 };
 
 /** What of a call is written out. */
 export interface SectionOptions {
@@ -156,7 +161,26 @@ export function callSection(told: ReplayCall, options: SectionOptions): Transcri
     text.text(text.open('problem', `problem.${k}`, 'damaged:'), problem);
   });
   text.lines.push('');
-  return { part: 'call', call: position, turn, lines: text.lines, actions, blocks: text.blocks };
+  const id = isDamaged(call) ? null : call.id;
+  return { part: 'call', call: position, id, turn, lines: text.lines, actions, blocks: text.blocks };
+}
+
+/** A section of recorded texts about a call, each under a label. */
+export function textSection(
+  told: ReplayCall,
+  label: string,
+  texts: readonly [label: string, text: string][],
+): TranscriptSection {
+  const { call, position, turn } = told;
+  const text = new Lines(LARGE);
+  text.lines.push([turn === null ? 'a call' : `turn ${turn}`, label].join(' · '));
+  texts.forEach(([name, one], k) => {
+    const block = text.open('text', `text.${k}`, `${name}:`);
+    block.source = text.text(block, one);
+  });
+  text.lines.push('');
+  const id = isDamaged(call) ? null : call.id;
+  return { part: 'call', call: position, id, turn, lines: text.lines, actions: [], blocks: text.blocks };
 }
 
 function addRequest(text: Lines, told: ReplayCall, { request, samplingSent }: ResolvedCall, options: SectionOptions) {
@@ -167,7 +191,7 @@ function addRequest(text: Lines, told: ReplayCall, { request, samplingSent }: Re
     told.newSince === 0 ? `${messages.length} messages` : `${messages.length} messages, ${fresh} of them new`;
   text.open('request', 'request', `request: ${count}`);
   if (whole) text.text(text.open('other', 'other', 'request, other fields:'), jsonOf({ ...other, samplingSent }));
-  const same = before && !isDamaged(before.call) && sameValue(before.call.request.tools, tools);
+  const same = before && !isDamaged(before.call) && isDeepStrictEqual(before.call.request.tools, tools);
   if (tools && tools.length > 0 && (whole || !same)) {
     const block = text.open('tools', 'tools', `tools (${tools.length}):`);
     text.text(block, whole ? jsonOf(tools) : tools.map(toolWords).join('\n'));
@@ -190,17 +214,14 @@ function toolWords({ type, function: tool }: Tool): string {
 /** Messages that only repeat what stands in the section before: the response, and what was told about its actions. */
 function echoesOf({ call, toolCalls }: ReplayCall, news: readonly Message[]): Message[] {
   const answers = toolCalls.flatMap((action) => action.answers);
-  const echoes = news.filter((message) => answers.some((answer) => sameValue(answer, message)));
+  const echoes = news.filter((message) => answers.some((answer) => isDeepStrictEqual(answer, message)));
   const [first] = news;
   if (first?.role !== 'assistant' || isDamaged(call) || !call.response) return echoes;
   const { content, toolCalls: written } = call.response;
   const calls = first.tool_calls ?? [];
-  const told = written.length === calls.length && written.every((one, k) => sameValue(one.function, calls[k].function));
+  const told =
+    written.length === calls.length && written.every((one, k) => isDeepStrictEqual(one.function, calls[k].function));
   return told && (first.content ?? '') === (content ?? '') ? [...echoes, first] : echoes;
-}
-
-function sameValue(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** What a planner did with its response, each with what came back. @returns the line of each. */
@@ -303,5 +324,5 @@ export function outcomeSection({ record, reason }: EpisodeOutcome, call: number)
         '',
       ]
     : ['outcome', `  ${shownInLine(reason ?? '', 2000)}`, ''];
-  return { part: 'outcome', call, turn: null, lines, actions: [], blocks: [] };
+  return { part: 'outcome', call, id: null, turn: null, lines, actions: [], blocks: [] };
 }

@@ -8,8 +8,6 @@ export type TranscriptView =
   | { mode: 'full' }
   /** The transcript from a call on. */
   | { mode: 'from'; call: number }
-  /** One call with its whole request. */
-  | { mode: 'call'; call: number }
   /** One recorded text, a page of it at a time; `key` as in the transcript's blocks. */
   | { mode: 'block'; call: number; key: string; page: number }
   /** The response of a call, token by token. */
@@ -59,8 +57,6 @@ function nameOf(view: TranscriptView): string {
       return ' (full)';
     case 'from':
       return ` (from ${view.call})`;
-    case 'call':
-      return ` (call ${view.call})`;
     case 'block':
       return ` (call ${view.call}, ${view.key}${view.page > 0 ? `, part ${view.page + 1}` : ''})`;
     case 'sampled':
@@ -98,7 +94,7 @@ function viewOf(value: unknown): TranscriptView | undefined {
   const { mode, call, key, page, again } = value as Record<string, unknown>;
   if (mode === 'full') return { mode };
   if (!isPlace(call)) return undefined;
-  if (mode === 'from' || mode === 'call' || mode === 'sampled') return { mode, call };
+  if (mode === 'from' || mode === 'sampled') return { mode, call };
   if (mode === 'prompt') return typeof again === 'boolean' ? { mode, call, again } : undefined;
   if (mode !== 'block' || typeof key !== 'string' || !isPlace(page)) return undefined;
   return { mode, call, key, page };

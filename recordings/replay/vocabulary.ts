@@ -13,10 +13,14 @@ const tokenizerSchema = z.looseObject({
 });
 
 export class Vocabulary {
+  /** As tokenizer.json has them. */
   private readonly tokens: ReadonlyMap<number, string>;
+  /** Written as they are: control tokens, mostly. */
+  private readonly added: ReadonlySet<number>;
 
-  private constructor(tokens: ReadonlyMap<number, string>) {
+  private constructor(tokens: ReadonlyMap<number, string>, added: ReadonlySet<number>) {
     this.tokens = tokens;
+    this.added = added;
   }
 
   /** Reads the text of a tokenizer.json; undefined when it is none with a vocabulary of texts. */
@@ -25,23 +29,44 @@ export class Vocabulary {
     if ('damaged' in parsed) return undefined;
     const checked = tokenizerSchema.safeParse(parsed.value);
     if (!checked.success) return undefined;
-    const tokens = new Map<number, string>();
-    for (const [token, id] of Object.entries(checked.data.model.vocab)) tokens.set(id, plain(token));
-    for (const { id, content } of checked.data.added_tokens) tokens.set(id, content);
-    return new Vocabulary(tokens);
+    const { added_tokens: added, model } = checked.data;
+    const tokens = new Map(Object.entries(model.vocab).map(([token, id]) => [id, token]));
+    for (const { id, content } of added) tokens.set(id, content);
+    return new Vocabulary(tokens, new Set(added.map(({ id }) => id)));
   }
 
   /** What a token stands for; a part of a character shows as U+FFFD. Null for an id that there is not. */
   text(id: number): string | null {
-    return this.tokens.get(id) ?? null;
+    return this.tokens.has(id) ? this.decode([id]).text : null;
   }
-}
 
-const decoder = new TextDecoder();
-
-function plain(token: string): string {
-  const bytes = bytesOfToken(token);
-  return bytes ? decoder.decode(bytes) : token.replaceAll('▁', ' ');
+  /**
+   * The text of a sequence. `ends` tells for each token where its text ends; a character of several tokens belongs to the last
+   * of them. An id that there is not stands as U+FFFD.
+   */
+  decode(ids: readonly number[]): { text: string; ends: number[] } {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    const pieces: string[] = [];
+    const ends: number[] = [];
+    let end = 0;
+    const add = (piece: string) => {
+      pieces.push(piece);
+      end += piece.length;
+    };
+    for (const id of ids) {
+      const token = this.tokens.get(id);
+      const bytes = token === undefined || this.added.has(id) ? undefined : bytesOfToken(token);
+      if (bytes) add(decoder.decode(bytes, { stream: true }));
+      else {
+        add(decoder.decode());
+        add(token === undefined ? '\ufffd' : this.added.has(id) ? token : token.replaceAll('▁', ' '));
+      }
+      ends.push(end);
+    }
+    add(decoder.decode());
+    if (ends.length > 0) ends[ends.length - 1] = end;
+    return { text: pieces.join(''), ends };
+  }
 }
 
 const read = new WeakMap<Recording, Map<string, Promise<Vocabulary | undefined>>>();

@@ -1,4 +1,5 @@
 /** Recorded calls as the sample builders want them, and the planner's own way of writing text. */
+import { templateArguments } from '../../protocol/prompt-rendering.ts';
 import type { CallRecord, ResolvedCall, SampleCall } from '../../protocol/records.ts';
 import { PromptError, renderPrompt, renderResponse } from '../planner/chat-template.ts';
 import { readArchitecture } from '../planner/checkpoint.ts';
@@ -65,12 +66,4 @@ export async function openPlannerText(folder: string): Promise<PlannerText> {
       }
     },
   };
-}
-
-/** Values that the harness gave the server's template (`chat_template_kwargs`); they made the prompt what it is. */
-function templateArguments(other: Record<string, unknown>): Record<string, unknown> | null {
-  const values = other.chat_template_kwargs;
-  return typeof values === 'object' && values !== null && !Array.isArray(values)
-    ? (values as Record<string, unknown>)
-    : null;
 }

@@ -22,7 +22,7 @@ export interface LineTarget {
 }
 
 /** Views that are transcripts, with the lines of each part. */
-const WITH_PARTS = ['full', 'from', 'call'];
+const WITH_PARTS = ['full', 'from'];
 
 export class Sources {
   private readonly session: ReplaySession;

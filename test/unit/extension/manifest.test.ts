@@ -8,6 +8,7 @@ import { TASK_COMMANDS } from '../../../extension/tasks/definition.ts';
 import { CHECK_RESULTS_METHOD } from '../../../language-server/handlers/check-results.ts';
 import { LENS_COMMANDS } from '../../../language-server/service/adapters/lenses.ts';
 import { formatFinding } from '../../../protocol/finding.ts';
+import { HEAT_LEVELS, TRANSCRIPT_SCHEME, transcriptUri } from '../../../recordings/replay/index.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const manifestText = readFileSync(join(root, 'package.json'), 'utf8');
@@ -36,7 +37,12 @@ describe('ids', () => {
   });
 
   it('of the language and its activation are those of the manifest', () => {
-    expect(contributes.languages.map(({ id }: { id: string }) => id)).toEqual([ids.CONFIG_LANGUAGE]);
+    expect(contributes.languages.map(({ id }: { id: string }) => id)).toEqual([
+      ids.CONFIG_LANGUAGE,
+      ids.TRANSCRIPT_LANGUAGE,
+    ]);
+    expect(Object.keys(contributes.configurationDefaults)).toContain(`[${ids.TRANSCRIPT_LANGUAGE}]`);
+    expect(manifest.activationEvents).toContain(`onFileSystem:${ids.IMAGE_SCHEME}`);
     expect(manifest.activationEvents).toContain(`onLanguage:${ids.CONFIG_LANGUAGE}`);
     expect(manifest.activationEvents).toContain(`workspaceContains:${ids.CONFIG_FILES}`);
     for (const panel of Object.values(ids.PANELS))
@@ -71,6 +77,30 @@ describe('ids', () => {
     const known = Object.keys(launchSchema.shape);
     expect(Object.keys(properties).toSorted()).toEqual(known.toSorted());
     for (const name of required) expect(launchSchema.shape[name as 'run'].isOptional()).toBe(false);
+  });
+
+  it('of colours are those of the manifest, each told for every kind of theme', () => {
+    const { token, ...others } = ids.COLORS;
+    const tokens = Object.values(token).flatMap(({ background, border }) => [background, border]);
+    const declared = contributes.colors.map(({ id }: { id: string }) => id);
+    expect(declared.toSorted()).toEqual([...Object.values(others), ...tokens].toSorted());
+    expect(Object.keys(token)).toEqual([...HEAT_LEVELS]);
+    for (const { description, defaults } of contributes.colors) {
+      expect(description).toMatch(/^%.+%$/);
+      expect(Object.keys(defaults).toSorted()).toEqual(['dark', 'highContrast', 'highContrastLight', 'light']);
+    }
+  });
+
+  it('of texts of replay are those of the language and the address', () => {
+    const [, { id, extensions }] = contributes.languages;
+    expect([id, extensions]).toEqual([ids.TRANSCRIPT_LANGUAGE, ['.episode']]);
+    const uri = transcriptUri({ directory: '/r', section: 'teacher', episode: 'e' });
+    expect(uri).toMatch(/^planner-episode:\/[^?]*\.episode\?/);
+    for (const [, scheme] of manifestText.matchAll(/resourceScheme == ([\w-]+)/g))
+      expect(scheme).toBe(TRANSCRIPT_SCHEME);
+    for (const [, item] of manifestText.matchAll(/view == agenticRoboRL\.runs && viewItem == ((?!run-)[\w-]+)/g))
+      expect(item).toBe(ids.EPISODE_ITEM);
+    for (const { command } of contributes.keybindings) expect(Object.values<string>(ids.COMMANDS)).toContain(command);
   });
 
   it('in menus and texts are commands that exist', () => {

@@ -1,0 +1,102 @@
+/** The transcript of an episode in the editor: opened, walked through and compared by keyboard, in three themes. */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../integration/quick-run.ts';
+import { vscodeFolder } from './bed/server.ts';
+import { session } from './bed/session.ts';
+import type { Workbench } from './bed/workbench.ts';
+import { recordTalk } from './recorded-talk.ts';
+
+async function withTalk() {
+  const made = temporaryFolder();
+  await recordTalk(join(made, 'talk'));
+  return session(
+    { 'a.training.yaml': 'version: 1\n' },
+    {
+      settings: { 'security.workspace.trust.enabled': true },
+      prepare: (at) => cpSync(join(made, 'talk'), join(at, 'runs/talk'), { recursive: true }),
+    },
+  );
+}
+
+const line = ({ page }: Workbench, text: string | RegExp) =>
+  page.locator('.editor-instance .view-line').filter({ hasText: text }).first();
+const lens = ({ page }: Workbench, text: string | RegExp) =>
+  page.locator('.codelens-decoration a').filter({ hasText: text }).first();
+/** The heading of the call that the replay stands at; the words beside it are the editor's, not the text's. */
+const here = ({ page }: Workbench) =>
+  page.evaluate(() => {
+    const all = [...document.querySelectorAll('.editor-instance .view-line span')];
+    const marked = all.find((span) => getComputedStyle(span, '::after').content.includes('the replay is here'));
+    return marked?.closest('.view-line')?.textContent?.replaceAll('\u00a0', ' ') ?? '';
+  });
+
+describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
+  it('is opened and walked through by keyboard, tells tokens and credit, and compares attempts; also where nothing is trusted', async () => {
+    const { window, folder, daemon } = await withTalk();
+    const { page } = window;
+    await window.openFile('a.training.yaml');
+    await window.palette('AgenticRoboRL: Open Transcript');
+    await window.choice('attempt 0').waitFor();
+    await page.keyboard.press('Enter');
+    await line(window, 'episode 1f0c2ab9').waitFor();
+
+    // What became of each call, with the numbers of samples.jsonl.
+    await lens(window, 'reward 1 · advantage +1 · trained on, u 0.333333').waitFor();
+    // The long instruction is folded, what is in the request is a picture's link, hostile text is shown as marks.
+    await page.locator('.inline-folded').first().waitFor();
+    expect(await line(window, 'Rule 7').count()).toBe(0);
+    await page.locator('.detected-link', { hasText: '[image image/png' }).first().waitFor();
+    await expect.poll(() => here(window)).toContain('turn 0');
+    await page.locator('[class*="ced-"][class*="TextEditorDecorationType"]').first().waitFor({ state: 'attached' });
+    await window.screenshot('transcript');
+
+    // Steps by keyboard; the text stays in step, and tells the end.
+    await line(window, 'episode 1f0c2ab9').click();
+    for (let k = 0; k < 3; k++) await page.keyboard.press('Alt+ArrowDown');
+    await expect.poll(() => here(window)).toContain('turn 3');
+    await lens(window, 'not trained on: rendering the prompt again gave other tokens than recorded').waitFor();
+    await line(window, 'placed').waitFor();
+    expect((await page.locator('.view-lines').first().textContent())?.includes('\u202e')).toBe(false);
+    await window.screenshot('transcript-last-call');
+    await page.keyboard.press('Alt+ArrowUp');
+    await expect.poll(() => here(window)).toContain('turn 2');
+
+    // A token's numbers.
+    await line(window, 'Now to the plate').locator('span span').first().hover();
+    await page.locator('.monaco-hover:visible', { hasText: 'log b' }).waitFor();
+    await window.screenshot('transcript-hover');
+    await page.mouse.move(2, 2);
+
+    // Full context, in place; then as it was sampled.
+    await lens(window, 'Full context').click();
+    await lens(window, 'Only what is new').waitFor();
+    await page.keyboard.press('Control+Home');
+    await lens(window, 'As sampled').click();
+    await line(window, '<think>').waitFor();
+    await window.screenshot('transcript-sampled');
+    await page.keyboard.press('Control+W');
+
+    // Two attempts, from the first call at which they differ.
+    await line(window, 'episode 1f0c2ab9').waitFor();
+    await window.palette('AgenticRoboRL: Compare with Another Attempt');
+    await window.choice('attempt 1').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.monaco-diff-editor .view-line', { hasText: 'I put it beside' }).waitFor();
+    expect(await page.locator('.monaco-diff-editor .view-line', { hasText: 'First I look' }).count()).toBe(0);
+    await window.screenshot('transcript-compared');
+    await page.keyboard.press('Control+W');
+
+    for (const [theme, name] of [
+      ['Default High Contrast', 'high-contrast'],
+      ['Default Light Modern', 'light'],
+    ]) {
+      mkdirSync(join(folder, '.vscode'), { recursive: true });
+      writeFileSync(join(folder, '.vscode/settings.json'), JSON.stringify({ 'workbench.colorTheme': theme }));
+      await page.locator(name === 'light' ? '.monaco-workbench.vs' : '.monaco-workbench.hc-black').waitFor();
+      await window.screenshot(`transcript-${name}`);
+    }
+    expect(daemon()).toBeUndefined();
+  });
+});
