@@ -26,19 +26,21 @@ const lens = ({ page }: Workbench, text: string | RegExp) =>
   page.locator('.codelens-decoration a').filter({ hasText: text }).first();
 /** The heading of the call that the replay stands at; the words beside it are the editor's, not the text's. */
 const here = ({ page }: Workbench) =>
-  page.evaluate(() => {
+  page.evaluate(`(() => {
     const all = [...document.querySelectorAll('.editor-instance .view-line span')];
     const marked = all.find((span) => getComputedStyle(span, '::after').content.includes('the replay is here'));
-    return marked?.closest('.view-line')?.textContent?.replaceAll('\u00a0', ' ') ?? '';
-  });
+    return marked?.closest('.view-line')?.textContent.replaceAll('\\u00a0', ' ') ?? '';
+  })()`);
 
 describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
   it('is opened and walked through by keyboard, tells tokens and credit, and compares attempts; also where nothing is trusted', async () => {
     const { window, folder, daemon } = await withTalk();
     const { page } = window;
+    await page.setViewportSize({ width: 1700, height: 1000 });
     await window.openFile('a.training.yaml');
     await window.palette('AgenticRoboRL: Open Transcript');
     await window.choice('attempt 0').waitFor();
+    await window.input.fill('attempt 0');
     await page.keyboard.press('Enter');
     await line(window, 'episode 1f0c2ab9').waitFor();
 
