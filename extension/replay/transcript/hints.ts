@@ -79,7 +79,7 @@ export class TranscriptHints implements HoverProvider, InlayHintsProvider, Dispo
         for (const { key, from } of blocks) {
           const own = found.places.filter(({ block }) => block === key).map(({ token }) => found.tokens[token]);
           const { count, logb } = summaryOf(own);
-          if (count > 0 && logb !== null) add(from, l10n.t('{0} tokens, mean log b {1}', count, logb.toFixed(2)));
+          if (count > 0 && logb !== null) add(from, l10n.t('tokens: {0}, mean log b: {1}', count, logb.toFixed(2)));
         }
       }
       if (shows.target.view?.mode === 'sampled' || shows.target.view?.mode === 'prompt') continue;
