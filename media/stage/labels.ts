@@ -1,8 +1,8 @@
 /** Words in the drawn world: a small canvas each, turned to the viewer. */
-import { CanvasTexture, LinearFilter, Sprite, SpriteMaterial } from 'three';
+import { CanvasTexture, LinearFilter, Sprite, SpriteMaterial, SRGBColorSpace } from 'three';
 import type { Theme } from '../run-page/theme.ts';
 
-const PIXELS = 44;
+const PIXELS = 48;
 /** Height of a label in the world. Metres. */
 const HEIGHT = 0.042;
 
@@ -16,7 +16,7 @@ export function labelOf(text: string, theme: Theme, grow = 1): Sprite {
   canvas.width = Math.ceil(context.measureText(text).width) + PIXELS / 2;
   canvas.height = PIXELS;
   context.fillStyle = theme.background;
-  context.globalAlpha = 0.82;
+  context.globalAlpha = 0.88;
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.globalAlpha = 1;
   context.font = font;
@@ -24,6 +24,7 @@ export function labelOf(text: string, theme: Theme, grow = 1): Sprite {
   context.textBaseline = 'middle';
   context.fillText(text, PIXELS / 4, PIXELS / 2);
   const texture = new CanvasTexture(canvas);
+  texture.colorSpace = SRGBColorSpace;
   texture.minFilter = LinearFilter;
   texture.generateMipmaps = false;
   const sprite = new Sprite(new SpriteMaterial({ map: texture, depthTest: false, transparent: true }));

@@ -87,8 +87,11 @@ export class Stage {
     this.line.show(episode, this.timeline);
     this.world.show(episode);
     this.arrange();
-    if (!grown || !this.clock.running) {
+    if (!grown) {
       this.place = new Place(position);
+      this.time = this.timeline.timeOf(position);
+    } else if (this.place.told(position)) {
+      this.clock.stop();
       this.time = this.timeline.timeOf(position);
     }
     if (focused) document.getElementById(focused)?.focus();

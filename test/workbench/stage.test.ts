@@ -221,10 +221,24 @@ describe.skipIf(vscodeFolder === null)('the stage', () => {
     const { window, page, session } = await opened();
     await page.locator('.frame canvas').waitFor();
     await page.keyboard.press('End');
+    // Held in the middle of a call: looking at another attempt does not move it.
+    await page.evaluate(`(() => {
+      const range = document.querySelector('#scrub');
+      range.value = '2.5';
+      range.dispatchEvent(new Event('input', { bubbles: true }));
+    })()`);
+    const held = await worldAt(page);
+    expect(held).toMatch(/^1 sec simulated/);
     await page.locator('#beside-1').click();
     await expect.poll(() => page.locator('#beside-1').getAttribute('aria-pressed')).toBe('true');
     await page.locator('#world-note', { hasText: /^$/ }).waitFor({ state: 'attached' });
     await window.screenshot('stage-beside');
+    // The snapshot that tells of the loaded attempt comes half a second later.
+    await page.waitForTimeout(1000);
+    expect(await worldAt(page)).toBe(held);
+    await page.setViewportSize({ width: 480, height: 900 });
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await window.screenshot('stage-narrow');
     expect(session.episode.id).toBe(EPISODES[0]);
     await page.locator('#beside-1').click();
     await expect.poll(() => page.locator('#beside-1').getAttribute('aria-pressed')).toBe('false');
