@@ -1,14 +1,14 @@
 /** Opening the stage of an episode. */
-import { l10n, Uri } from 'vscode';
+import { Uri } from 'vscode';
+import { chooseEpisode } from '../replay/choosing.ts';
 import type { ReplayTarget } from '../replay/session.ts';
 import type { Node } from '../runs/items.ts';
 import type { Surroundings } from './table.ts';
 
-/** Shows the stage of the episode called from, or of the one that is replayed now. */
+/** Shows the stage of the episode called from, of the one that is replayed now, or of the one that is picked. */
 export async function openStage({ sessions, stages }: Surroundings, argument?: unknown): Promise<void> {
-  const target = targetOf(argument) ?? sessions.current?.target;
-  if (!target) throw new Error(l10n.t('no episode is open; choose Open Stage on an episode in the view Runs'));
-  await stages.open(target);
+  const target = targetOf(argument) ?? sessions.current?.target ?? (await chooseEpisode());
+  if (target) await stages.open(target);
 }
 
 /** The episode of a tree item. */

@@ -1,7 +1,7 @@
 /** The stage in the editor: opened from the tree of runs, hidden and shown, after a reload, and in every theme. */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../integration/quick-run.ts';
 import { EPISODES, stagedRun } from '../integration/staged-run.ts';
 import { vscodeFolder } from './bed/server.ts';
@@ -11,7 +11,7 @@ import type { Workbench } from './bed/workbench.ts';
 const frameOf = ({ page }: Workbench) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
 
 describe.skipIf(vscodeFolder === null)('the stage in the editor', () => {
-  it('is opened from the tree, keeps its place when it was hidden and over a reload, and follows the theme', async () => {
+  it('is opened beside the debugger, keeps its place when it was hidden and over a reload, and follows the theme', async () => {
     const made = temporaryFolder();
     await stagedRun(join(made, 'runs/staged'));
     const { window, folder } = await session(
@@ -19,26 +19,44 @@ describe.skipIf(vscodeFolder === null)('the stage in the editor', () => {
       { prepare: (at) => cpSync(join(made, 'runs'), join(at, 'runs'), { recursive: true }) },
     );
     const { page } = window;
+    const inside = frameOf(window);
     await window.palette('AgenticRoboRL: Open Stage');
-    await window.notification('choose Open Stage on an episode').waitFor();
-    await page.keyboard.press('Escape');
+    await window.choice('attempt 1').click();
+    await inside.locator('h1', { hasText: 'attempt 1' }).waitFor();
+    await page.locator('.tab', { hasText: 'attempt 1' }).locator('.tab-actions .action-label').click();
 
     await page.locator('.activitybar a.action-label[aria-label="AgenticRoboRL"]').click();
     const row = (text: string | RegExp) =>
       page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
     for (const text of [/^staged/, 'Round 1', 'state 42']) await row(text).locator('.monaco-tl-twistie').click();
+    // Beside the debugger of the same episode: one cursor for both.
+    const press = (name: RegExp) => page.locator('.debug-toolbar').getByRole('button', { name }).click();
     await row('attempt 0').hover();
-    await row('attempt 0').getByRole('button', { name: 'Open Stage' }).click();
-    const inside = frameOf(window);
+    await row('attempt 0').getByRole('button', { name: 'Open Stage' }).waitFor();
+    await row('attempt 0').getByRole('button', { name: 'Replay Episode' }).click();
+    await page.locator('.debug-toolbar').waitFor();
+    await page.locator('.tab').first().waitFor();
+    await window.palette('AgenticRoboRL: Open Stage');
     await inside.locator('h1', { hasText: 'tabletop_goal_swap/2, initial state 42, attempt 0' }).waitFor();
     await inside.locator('.frame canvas').waitFor();
+    const at = () => inside.locator('.column[aria-current]').getAttribute('id');
+    expect(await at()).toBe('call-0');
+    await press(/^Step Over/);
+    await expect.poll(at).toBe('call-1');
+    await inside.locator('#call-2').click();
+    await expect.poll(at).toBe('call-2');
+    await press(/^Step Back/);
+    await expect.poll(at).toBe('call-1');
+    await window.screenshot('stage-with-debugger');
+    await press(/^(?:Stop|Disconnect)/);
+    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+
     await inside.locator('#call-3').click();
     await inside.locator('#call-3[aria-current]').waitFor();
     await window.screenshot('stage-in-editor');
 
     // Hidden behind another editor it is thrown away, and made anew where the cursor stands.
     await window.openFile('notes.txt');
-    await page.keyboard.press('Control+1');
     await page.locator('.tab', { hasText: 'Stage: ' }).click();
     await inside.locator('#call-3[aria-current]').waitFor();
     await window.reload();
