@@ -57,6 +57,9 @@ export class ReplayDebugAdapter extends ProtocolServer {
     super();
     this.host = host;
     this.values = new Variables(host.language);
+    // What is no message is passed over; the conversation goes on.
+    this.removeAllListeners('error');
+    this.on('error', ({ body }: { body?: unknown }) => host.log(`replay: ${body}`));
   }
 
   /** Lets go of the session; nothing further is answered with its data. */
@@ -229,9 +232,12 @@ export class ReplayDebugAdapter extends ProtocolServer {
       throw new ShownError(l10n.t('The episode has no turn {0}; it has {1} calls', turn, length));
     }
     if (group) for (const problem of await session.loadGroup()) this.say(`${problem}\n`);
+    this.threadsTold = session.episodes.length;
     this.launched.listeners.push(
       session.onDidMove((move) => this.moved(move)),
-      session.onDidChange(() => void this.changed(session.episodes.length)),
+      session.onDidChange(() => {
+        this.changed(session.episodes.length).catch((error: Error) => this.host.log(`replay: ${error.message}`));
+      }),
       session.onDidClose(() => this.sendEvent(new TerminatedEvent())),
     );
   }
@@ -320,7 +326,7 @@ export class ReplayDebugAdapter extends ProtocolServer {
       this.sendEvent(new ThreadEvent('started', this.threadsTold + 1));
     if (this.shown && this.client.supportsInvalidatedEvent) this.sendEvent(new InvalidatedEvent(['all']));
   }
-  private threadsTold = 1;
+  private threadsTold = 0;
 
   /** Without a frame, where the cursor stands. */
   private placeOf(frameId: number | undefined): Promise<FactPlace> {

@@ -8,7 +8,14 @@ import { english } from './host.ts';
 
 const log = (text: string) => process.stderr.write(`${text}\n`);
 
-const adapter = new ReplayDebugAdapter({
+class Program extends ReplayDebugAdapter {
+  /** Once the client has been answered that it is let go of. */
+  override shutdown(): void {
+    setTimeout(() => process.exit(0), 100);
+  }
+}
+
+const adapter = new Program({
   open: (target) => ReplaySession.open(target, log),
   release: (session) => session.close(),
   resolveRun: (run) => (existsSync(resolve('runs', run, 'run.json')) ? resolve('runs', run) : resolve(run)),
