@@ -54,10 +54,10 @@ export class Frames {
     const { record } = episode.outcome;
     if (!record) return episode.id;
     const { attempt, reward, valid, task, init } = record;
-    const state = l10n.t('{0}, state {1}', task, init);
+    // What tells the attempts of a group apart comes first: the view is narrow.
     return valid
-      ? l10n.t('{0}, attempt {1}: reward {2}', state, attempt, reward)
-      : l10n.t('{0}, attempt {1}: invalid', state, attempt);
+      ? l10n.t('attempt {0}: reward {1} ({2}, state {3})', attempt, reward, task, init)
+      : l10n.t('attempt {0}: invalid ({1}, state {2})', attempt, task, init);
   }
 
   /** `turn 3`, `outcome: reward 1` */

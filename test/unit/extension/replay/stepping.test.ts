@@ -94,9 +94,9 @@ describe('stepping', () => {
     const client = await replay(await recordedGroup(), { group: true });
     const { threads } = await client.ask<{ threads: unknown }>('threads');
     expect(threads).toEqual([
-      { id: 1, name: 's/0, state 11, attempt 0: reward 1' },
-      { id: 2, name: 's/0, state 11, attempt 1: reward 0' },
-      { id: 3, name: 's/0, state 11, attempt 2: invalid' },
+      { id: 1, name: 'attempt 0: reward 1 (s/0, state 11)' },
+      { id: 2, name: 'attempt 1: reward 0 (s/0, state 11)' },
+      { id: 3, name: 'attempt 2: invalid (s/0, state 11)' },
     ]);
     expect((await client.move('next', { threadId: 2 })).threadId).toBe(2);
     expect([await client.at(1), await client.at(2)]).toEqual(['turn 0', 'turn 1']);
