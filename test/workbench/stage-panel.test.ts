@@ -28,12 +28,21 @@ describe.skipIf(vscodeFolder === null)('the stage in the editor', () => {
     await page.locator('.activitybar a.action-label[aria-label="AgenticRoboRL"]').click();
     const row = (text: string | RegExp) =>
       page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
-    for (const text of [/^staged/, 'Round 1', 'state 42']) await row(text).locator('.monaco-tl-twistie').click();
+    // A tree that has just learnt of its runs is drawn anew, and may forget a click.
+    for (const text of [/^staged/, 'Round 1', 'state 42'])
+      await expect
+        .poll(async () => {
+          const open = (await row(text).getAttribute('aria-expanded')) === 'true';
+          if (!open) await row(text).locator('.monaco-tl-twistie').click();
+          return open;
+        })
+        .toBe(true);
+    await row('attempt 0').waitFor();
     // Beside the debugger of the same episode: one cursor for both.
     const press = (name: RegExp) => page.locator('.debug-toolbar').getByRole('button', { name }).click();
     await row('attempt 0').hover();
     await row('attempt 0').getByRole('button', { name: 'Open Stage' }).waitFor();
-    await row('attempt 0').getByRole('button', { name: 'Replay Episode' }).click();
+    await row('attempt 0').getByRole('button', { name: 'Replay Episode' }).click({ force: true });
     await page.locator('.debug-toolbar').waitFor();
     await page.locator('.tab').first().waitFor();
     await window.palette('AgenticRoboRL: Open Stage');
