@@ -10,6 +10,7 @@ import { doctorCommand, doctorProbeCommand } from './commands/doctor.ts';
 import { evaluateCommand } from './commands/evaluate.ts';
 import { proxyCommand } from './commands/proxy.ts';
 import { pruneCommand } from './commands/prune.ts';
+import { replayCommand } from './commands/replay.ts';
 import { reportCommand } from './commands/report.ts';
 import { samplesCommand } from './commands/samples.ts';
 import { schemaCommand } from './commands/schema.ts';
@@ -43,6 +44,7 @@ export function buildProgram(terminal: Terminal): Command {
     reportCommand(terminal),
     compareCommand(terminal),
     samplesCommand(terminal),
+    replayCommand(terminal),
     validateCommand(terminal, version),
     pruneCommand(terminal),
     checkAdapterCommand(terminal),

@@ -26,10 +26,13 @@ export function openEncoder(format: VideoFormat, width: number, height: number, 
   return format === 'mp4' ? openMp4(width, height, rate) : openGif(width, height, rate);
 }
 
+type H264Package = typeof import('h264-mp4-encoder');
+
 async function openMp4(width: number, height: number, rate: number): Promise<VideoEncoder> {
   const encoder = await withoutNewListeners(async () => {
-    const { createH264MP4Encoder } = await import('h264-mp4-encoder');
-    return createH264MP4Encoder();
+    // A CommonJS package: bundled, it is the default export alone.
+    const loaded: H264Package & { default?: H264Package } = await import('h264-mp4-encoder');
+    return (loaded.default ?? loaded).createH264MP4Encoder();
   });
   Object.assign(encoder, {
     width,
