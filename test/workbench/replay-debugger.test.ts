@@ -73,6 +73,18 @@ describe.skipIf(vscodeFolder === null)('the replay of an episode in the debugger
     await frame(window, 'turn 1').waitFor();
     await window.page.getByText('Stopped on the way back').first().waitFor();
     await window.screenshot('replay-reverse');
+
+    // A breakpoint on a line of the transcript, as it is set in any editor.
+    await window.page.keyboard.press('Control+G');
+    await window.input.waitFor();
+    await window.input.fill(':37');
+    await window.page.keyboard.press('Enter');
+    await window.page.keyboard.press('F9');
+    await window.page.locator('.debug-breakpoints .monaco-list-row', { hasText: 'e0.episode' }).waitFor();
+    await window.page.keyboard.press('F5');
+    await frame(window, /^place /).waitFor();
+    await window.page.getByText('Stopped').first().waitFor();
+    await window.screenshot('replay-breakpoint');
   });
 
   it('has every attempt of a group as a thread, from launch.json', async () => {
