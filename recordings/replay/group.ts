@@ -26,10 +26,46 @@ const known = new WeakMap<RecordIndex<EpisodeRecord>, Known>();
 
 const keyOf = (task: string, init: number) => JSON.stringify([task, init]);
 
-/** The group of a task and initial state by attempt and try; of an id that is there twice the last record counts. */
-export async function attemptsOf(
+/** Ids of ours end with attempt and try, see `episodeId`. */
+const OUR_ID = /^([0-9a-f]{8}\..+\.i\d+)\.a\d+\.\d+$/;
+/** Attempts may lack, as many as this in a row: they are running, or their records are damaged. */
+const GAP = 16;
+
+/**
+ * The group of an episode by attempt and try; of an id that is there twice the last record counts. Where ids are ours, only
+ * the group's records are read, however many there are; others are looked for among all of the section.
+ */
+export async function attemptsOf(index: RecordIndex<EpisodeRecord>, episode: EpisodeRecord): Promise<ReplayAttempt[]> {
+  const [, group] = OUR_ID.exec(episode.id) ?? [];
+  return group === undefined ? attemptsAmongAll(index, episode) : attemptsById(index, episode, group);
+}
+
+async function attemptsById(
   index: RecordIndex<EpisodeRecord>,
-  { task, init }: { task: string; init: number },
+  episode: EpisodeRecord,
+  group: string,
+): Promise<ReplayAttempt[]> {
+  const { task, init } = episode;
+  const found: ReplayAttempt[] = [];
+  for (let attempt = 0, lacking = 0; lacking < GAP; attempt++) {
+    let any = false;
+    for (let tryNumber = 0, missing = 0; missing < 2; tryNumber++) {
+      const record = await index.byId(`${group}.a${attempt}.${tryNumber}`);
+      missing = record === undefined ? missing + 1 : 0;
+      if (record === undefined) continue;
+      any = true;
+      if (!isDamaged(record) && record.task === task && record.init === init) found.push(attemptOf(record));
+    }
+    lacking = any ? 0 : lacking + 1;
+  }
+  // Far behind a gap, or under an id that does not say what it is.
+  if (!found.some(({ id }) => id === episode.id)) found.push(attemptOf(episode));
+  return found;
+}
+
+async function attemptsAmongAll(
+  index: RecordIndex<EpisodeRecord>,
+  { task, init }: Pick<EpisodeRecord, 'task' | 'init'>,
 ): Promise<ReplayAttempt[]> {
   let state = known.get(index);
   // A file that was replaced is read anew.

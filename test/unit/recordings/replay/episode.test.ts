@@ -65,6 +65,23 @@ describe('an episode', () => {
     await expect(async () => episode.call(4)).rejects.toThrow('episode e0 has 4 calls, there is no position 4');
   });
 
+  it('finds its group by ids of ours, also with tries that were repeated and attempts that lack', async () => {
+    const ids = ['a0.0', 'a0.1', 'a2.0', 'a11.2', 'a3.0'].map((end) => `1f0c2ab9.r1.s-0.i11.${end}`);
+    const folder = await recordedGroup({
+      more: async (run) => {
+        for (const id of [...ids, '1f0c2ab9.r1.s-0.i12.a1.0']) {
+          const [, init, attempt, tryNumber] = (/i(\d+)\.a(\d+)\.(\d+)$/.exec(id) ?? []).map(Number);
+          const section = run.section(SECTION);
+          await section.appendEpisode({ ...record(id), init, attempt, tryNumber, task: id === ids[4] ? 's/1' : 's/0' });
+        }
+      },
+    });
+    const episode = await open(folder, ids[2]);
+    expect(episode.group.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+    // Tried for the third time without a record of the tries before: nobody wrote that.
+    expect((await open(folder, ids[3])).group.map(({ id }) => id)).toEqual(ids.slice(0, 4));
+  });
+
   it('gives the numbers of samples.jsonl and scores.jsonl', async () => {
     const folder = await recordedGroup();
     for (const id of ['e0', 'e1', 'e2']) {
