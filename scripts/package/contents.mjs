@@ -21,6 +21,7 @@ const OURS = [
   ['dist', /^(?:chunks\/)?[\w.-]+\.(?:mjs|cjs|css|json|d\.ts)$/],
   ['docs', /\.md$/],
   ['examples', /^(?:adapters\/)?[\w.-]+\.(?:ts|mjs|yaml)$/],
+  ['examples/sample-run', /^[\w./-]+\.(?:md|jsonl?|png|jinja)$/],
   ['l10n', /^bundle\.l10n(?:\.[\w-]+)?\.json$/],
   // The sources of pages are in dist/, bundled.
   ['media', /^(?!(?:run-page|stage)\/).*\.(?:png|svg|json|md|ts|yaml)$/],

@@ -8,9 +8,9 @@ import { CheckpointError } from '../planner/checkpoint-error.ts';
 import { checkWeights } from '../planner/weight-files.ts';
 import { policiesOf } from './history.ts';
 
-/** What a pruned policy keeps. */
-const RECORD = 'policy.json';
 const TOKENIZER = 'tokenizer.json';
+/** What a policy keeps whose weights were pruned, or left out of a run that was handed on. */
+const WITHOUT_WEIGHTS = ['policy.json', TOKENIZER, 'tokenizer_config.json', 'chat_template.jinja'];
 
 /**
  * One sentence a policy that the journal tells of and that cannot be served any more, beginning with the file's path in
@@ -29,7 +29,8 @@ async function problemOf(directory: string, section: string): Promise<string | u
   const folder = join(directory, section);
   const names = await readdir(folder).catch(() => undefined);
   if (names === undefined) return `${section}: the folder of this policy is gone; restore it from a copy`;
-  if (names.every((name) => name === RECORD)) return names.length === 0 ? `${section}: the folder is empty` : undefined;
+  if (names.every((name) => WITHOUT_WEIGHTS.includes(name)))
+    return names.length === 0 ? `${section}: the folder is empty` : undefined;
   try {
     const { architecture } = await readDescription(folder);
     await checkWeights(folder, architecture);

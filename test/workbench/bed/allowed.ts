@@ -10,6 +10,7 @@ export function allowedIn(platform: string, arch: string): RegExp[] {
     /^extension\/media\/[\w./-]+\.(?:png|svg|json|md|ts|yaml)$/,
     /^extension\/docs\/(?:findings\/)?[a-z0-9-]+\.md$/,
     /^extension\/examples\/(?:adapters\/)?[\w.-]+\.(?:ts|mjs|yaml)$/,
+    /^extension\/examples\/sample-run\/[\w./-]+\.(?:md|jsonl?|png|jinja)$/,
     /^extension\/dist\/(?:chunks\/)?[\w.-]+\.mjs$/,
     /^extension\/dist\/(?:extension\.cjs|(?:run-page|stage)\.css|adapter\.d\.ts|shipped-adapters\.json)$/,
     /^extension\/node_modules\/onnxruntime-node\/(?:package\.json|dist\/[\w-]+\.js)$/,
