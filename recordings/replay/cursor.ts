@@ -31,7 +31,7 @@ export type Rest =
   | { reason: 'step' | 'goto' | 'restart' | 'follow' | 'pause' }
   /** There is nothing further in this direction; for an episode that is being written, nothing yet. */
   | { reason: 'start' | 'end' }
-  | { reason: 'stop'; hit: Hit };
+  | { reason: 'stop'; hit: Hit; direction: 'forward' | 'back' };
 
 /** What stopped a continue; what is in it is the caller's. */
 export interface Hit {
@@ -207,7 +207,7 @@ export class EpisodeCursor {
         if (!next) break;
         here = next;
         const hit = await stopAt(here, direction);
-        if (hit) return this.rest(here, { reason: 'stop', hit });
+        if (hit) return this.rest(here, { reason: 'stop', hit, direction });
       }
       const rest = this.rest(here, { reason: direction === 'forward' ? 'end' : 'start' });
       // Who goes on to the newest call of an episode that is being written wants to see the next one.

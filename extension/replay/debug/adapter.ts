@@ -21,7 +21,7 @@ import {
   parseCondition,
   placeAt,
 } from '../../../recordings/replay/facts.ts';
-import type { Move, Position, Rest } from '../../../recordings/replay/index.ts';
+import { type Move, type Position, type Rest, shown, shownInLine } from '../../../recordings/replay/index.ts';
 import type { Disposable } from '../../daemon/emitter.ts';
 import type { ReplaySession } from '../session.ts';
 import { adapterLink } from './adapter-link.ts';
@@ -43,6 +43,9 @@ interface Launched {
   turn: number | undefined;
   listeners: Disposable[];
 }
+
+/** Of a record that is told with a stop. */
+const LONGEST_WORDS = 500;
 
 export class ReplayDebugAdapter extends ProtocolServer {
   private readonly host: AdapterHost;
@@ -131,7 +134,7 @@ export class ReplayDebugAdapter extends ProtocolServer {
       const hit = this.lastHit?.position === position ? this.lastHit.hit : undefined;
       const found = hit?.filter ? { filter: hit.filter, text: hit.text } : await breakpoints.exceptionAt(position);
       if (!found) throw new Error('nothing went wrong here');
-      return { body: { exceptionId: found.filter, description: found.text, breakMode: 'always' as const } };
+      return { body: { exceptionId: found.filter, description: shown(found.text), breakMode: 'always' as const } };
     },
 
     threads: async () => {
@@ -267,11 +270,11 @@ export class ReplayDebugAdapter extends ProtocolServer {
     this.tellStopped(this.open().session.cursor.position, 'entry');
   }
 
-  private moved({ to, rest, from }: Move): void {
+  private moved({ to, rest }: Move): void {
     this.lastHit = rest.reason === 'stop' ? { hit: rest.hit as BreakpointHit, position: to } : undefined;
     const entering = this.entering;
     this.entering = false;
-    const { reason, words, text } = this.wordsOf(rest, from, to);
+    const { reason, words, text } = this.wordsOf(rest, to);
     this.tellStopped(to, entering ? 'entry' : reason, entering ? undefined : words, text);
   }
 
@@ -282,13 +285,13 @@ export class ReplayDebugAdapter extends ProtocolServer {
     this.shown = true;
     const event: Dap.StoppedEvent = new StoppedEvent(reason, position.thread + 1);
     event.body.allThreadsStopped = true;
-    if (description) event.body.description = description;
-    if (text) event.body.text = text;
+    if (description) event.body.description = shownInLine(description, LONGEST_WORDS);
+    if (text) event.body.text = shownInLine(text, LONGEST_WORDS);
     if (this.lastHit?.hit.ids.length) event.body.hitBreakpointIds = this.lastHit.hit.ids;
     this.sendEvent(event);
   }
 
-  private wordsOf(rest: Rest, from: Position, to: Position): { reason: string; words?: string; text?: string } {
+  private wordsOf(rest: Rest, to: Position): { reason: string; words?: string; text?: string } {
     const l10n = this.host.language;
     switch (rest.reason) {
       case 'start':
@@ -306,8 +309,7 @@ export class ReplayDebugAdapter extends ProtocolServer {
         return { reason: 'entry', words: l10n.t('Start of the episode') };
       case 'stop': {
         const { kind, text } = rest.hit as BreakpointHit;
-        const back = to.call < from.call || (to.call === from.call && to.thread === from.thread);
-        const words = back ? l10n.t('Stopped on the way back') : l10n.t('Stopped');
+        const words = rest.direction === 'back' ? l10n.t('Stopped on the way back') : l10n.t('Stopped');
         return { reason: kind, words: text ? `${words}: ${text}` : words, text: text || undefined };
       }
       default:
@@ -351,7 +353,7 @@ export class ReplayDebugAdapter extends ProtocolServer {
   }
 
   private say(text: string): void {
-    this.sendEvent(new OutputEvent(text, 'console'));
+    this.sendEvent(new OutputEvent(shown(text), 'console'));
   }
 
   private clientLine(breakpoint: Dap.Breakpoint): Dap.Breakpoint {

@@ -1,6 +1,6 @@
 /** Threads and frames: how episodes and positions in them are named, and which texts show them. */
 import type { DebugProtocol as Dap } from '@vscode/debugprotocol';
-import { actionWords, type Part, type Position } from '../../../recordings/replay/index.ts';
+import { actionWords, type Part, type Position, shownInLine } from '../../../recordings/replay/index.ts';
 import type { ReplaySession } from '../session.ts';
 import type { AdapterLink } from './adapter-link.ts';
 import type { Language } from './host.ts';
@@ -52,8 +52,9 @@ export class Frames {
     const l10n = this.language;
     const episode = this.session.episodes[thread];
     const { record } = episode.outcome;
-    if (!record) return episode.id;
-    const { attempt, reward, valid, task, init } = record;
+    if (!record) return shownInLine(episode.id);
+    const { attempt, reward, valid, init } = record;
+    const task = shownInLine(record.task);
     // What tells the attempts of a group apart comes first: the view is narrow.
     return valid
       ? l10n.t('attempt {0}: reward {1} ({2}, state {3})', attempt, reward, task, init)

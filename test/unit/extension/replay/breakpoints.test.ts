@@ -69,7 +69,8 @@ describe('a breakpoint', () => {
     ]);
     // The end is where reverse continue sets out.
     expect(back.map(([at]) => at)).toEqual(['turn 2', PICKS[0]]);
-    expect(back[0][1].description).toBe('Stopped on the way back');
+    expect(forward.map(([, { description }]) => description)).toEqual(['Stopped', 'Stopped', 'Stopped']);
+    expect(back.map(([, { description }]) => description)).toEqual(Array(2).fill('Stopped on the way back'));
 
     await client.ask('setBreakpoints', { source, breakpoints: [] });
     expect(await places(client)).toEqual([]);

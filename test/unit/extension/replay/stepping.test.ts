@@ -143,6 +143,47 @@ describe('damage', () => {
   });
 });
 
+describe('a recording that means harm', () => {
+  it('shows characters that are not seen as marks', async () => {
+    const hostile = '\u001b[2J\u202Egpj.exe\n';
+    const folder = await recordedGroup({
+      turns: [{ tools: [[hostile, { code: hostile }, `error: ${hostile}`]] }, { content: hostile }],
+      more: async (run) => {
+        const bad = {
+          ...record('bad'),
+          init: 99,
+          task: `${hostile}/0`,
+          valid: false,
+          invalidReason: hostile,
+          turns: 1,
+        };
+        await run.section(SECTION).appendCall(callsOf('bad', TURNS)[0]);
+        await run.section(SECTION).appendEpisode(bad);
+      },
+    });
+    const client = await replay(folder);
+    await client.ask('setExceptionBreakpoints', { filters: ['tool-error', 'invalid'] });
+    const sent: unknown[] = [await client.move('continue'), await client.ask('exceptionInfo', { threadId: 1 })];
+    sent.push(await client.frames(), await client.values('Tool Call'), await client.values('Response', 1));
+    const other = await replay(folder, { episode: 'bad' });
+    await other.ask('setExceptionBreakpoints', { filters: ['invalid'] });
+    sent.push(
+      await other.move('continue'),
+      await other.ask('exceptionInfo', { threadId: 1 }),
+      await other.ask('threads'),
+    );
+    sent.push(await other.values('Outcome'));
+    expect(JSON.stringify(sent)).toContain('gpj.exe');
+    // In quotes ESC is written out as JSON does.
+    const inPlace: string[] = [];
+    JSON.stringify(sent, (_, value: unknown) => {
+      if (typeof value === 'string' && (value.includes('\u001b') || value.includes('\u202e'))) inPlace.push(value);
+      return value;
+    });
+    expect(inPlace).toEqual([]);
+  });
+});
+
 describe('a run that is being written', () => {
   it('is followed, and parked by a step back', async () => {
     const folder = await recordedGroup();

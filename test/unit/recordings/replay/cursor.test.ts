@@ -77,7 +77,7 @@ describe('a cursor in an episode', () => {
     while ((await cursor.reverseContinue(at)).reason === 'stop') stops.push(words(cursor.position));
     expect(stops).toEqual(['1.1', '2', '2', '1.1']);
     expect(words(cursor.position)).toBe('0');
-    expect(await cursor.continue(at)).toEqual({ reason: 'stop', hit: { kind: 'here', call: 1 } });
+    expect(await cursor.continue(at)).toEqual({ reason: 'stop', hit: { kind: 'here', call: 1 }, direction: 'forward' });
   });
 
   it('is paused on its way, and a goto ends a continue', async () => {
