@@ -1,13 +1,17 @@
 /** A recorded group of two attempts for tests of what the editor shows: images, tokens, scores, a long prompt, hostile text. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PNG } from 'pngjs';
-import { BYTE_CHARACTERS } from '../../protocol/byte-alphabet.ts';
 import type { Message } from '../../protocol/chat.ts';
 import type { EpisodeRecord, ResolvedCall, RunInfo } from '../../protocol/records.ts';
+import { renderPrompt, renderResponse } from '../../trainer-daemon/planner/chat-template.ts';
+import { loadTokenizer } from '../../trainer-daemon/planner/tokenizer.ts';
 import { createRun } from '../../trainer-daemon/store/index.ts';
+import { tinyPlanner } from '../unit/trainer-daemon/planner/tiny-planner.ts';
 
 export const SECTION = 'rounds/0001';
+/** The turn whose recorded prompt is another one than its messages make. */
+export const MISMATCHED = 3;
 export const EPISODES = ['1f0c2ab9.r1.tabletop_goal-3.i17.a0.0', '1f0c2ab9.r1.tabletop_goal-3.i17.a1.0'] as const;
 
 const info: RunInfo = {
@@ -21,27 +25,6 @@ const info: RunInfo = {
   },
   ...{ software: {}, adapterSha256: null, workspaceCommit: null },
 };
-
-/** Control tokens and the pieces that texts fall into, with ids as they come up. */
-class Words {
-  private readonly ids = new Map<string, number>();
-  encode(text: string): number[] {
-    return (text.match(/<[^>]+>|\s?[^\s<]+|\s/g) ?? []).map((piece) => {
-      const id = this.ids.get(piece) ?? this.ids.size;
-      this.ids.set(piece, id);
-      return id;
-    });
-  }
-  get tokenizer(): string {
-    const all = [...this.ids];
-    const plain = all.filter(([piece]) => !piece.startsWith('<'));
-    const letters = (piece: string) => [...Buffer.from(piece)].map((byte) => BYTE_CHARACTERS[byte]).join('');
-    return JSON.stringify({
-      added_tokens: all.filter(([piece]) => piece.startsWith('<')).map(([content, id]) => ({ id, content })),
-      model: { vocab: Object.fromEntries(plain.map(([piece, id]) => [letters(piece), id])) },
-    });
-  }
-}
 
 interface Turn {
   reasoning: string;
@@ -95,7 +78,8 @@ const TURNS: Turn[][] = [
 export async function recordTalk(folder: string): Promise<void> {
   const run = await createRun(folder, info);
   const section = run.section(SECTION);
-  const words = new Words();
+  const planner = await tinyPlanner();
+  const tokenizer = await loadTokenizer(planner);
   const picture = new PNG({ width: 64, height: 48 });
   for (let k = 0; k < picture.data.length; k += 4) picture.data.set([k % 255, 120, 200, 255], k);
   const url = `data:image/png;base64,${PNG.sync.write(picture).toString('base64')}`;
@@ -114,16 +98,24 @@ export async function recordTalk(folder: string): Promise<void> {
       },
     ];
     for (const [turn, { reasoning, tool, given, result }] of TURNS[attempt].entries()) {
-      const ids = words.encode(`<think>${reasoning}</think><tool_call>${tool} ${given}</tool_call><|im_end|>`);
-      const logprobs = ids.map((_, k) => -[0.01, 0.2, 1.2, 3, 5.5][(k * 7 + turn) % 5]);
       const toolCalls = [{ id: `t${turn}`, type: 'function', function: { name: tool, arguments: given } }];
+      const request = { messages: [...messages], tools: null };
+      const response = {
+        role: 'assistant' as const,
+        content: null,
+        reasoning_content: reasoning,
+        tool_calls: toolCalls,
+      };
+      const ids = renderResponse(tokenizer, response, request);
+      const prompt = renderPrompt(tokenizer, request);
+      // The last prompt is not what the template makes of its messages.
+      if (turn === MISMATCHED) prompt.splice(20, 2, ...tokenizer.encodeText('other words'));
+      const logprobs = ids.map((_, k) => -[0.01, 0.2, 1.2, 3, 5.5][(k * 7 + turn) % 5]);
       const call: ResolvedCall = {
         ...{ id: `${id}.c${turn}`, episode: id, turn, surface: 'chat', policyVersion: 1 },
         request: { messages: [...messages], tools: null, other: { model: 'planner' } },
         ...{ samplingAsked: {}, samplingSent: { temperature: 1, seed: 7 + turn } },
-        promptTokenIds: words.encode(
-          messages.map(({ content }) => (typeof content === 'string' ? content : 'task')).join('\n'),
-        ),
+        promptTokenIds: prompt,
         ...{
           responseTokenIds: ids,
           logprobs,
@@ -136,7 +128,7 @@ export async function recordTalk(folder: string): Promise<void> {
       await section.appendCall(call);
       messages.push({ role: 'assistant', content: null, reasoning_content: reasoning, tool_calls: toolCalls });
       messages.push({ role: 'tool', tool_call_id: `t${turn}`, content: result });
-      const status = turn === 3 ? 'zero-weight:prompt-mismatch' : 'selected';
+      const status = turn === MISMATCHED ? 'zero-weight:prompt-mismatch' : 'selected';
       const lengths = { promptLength: call.promptTokenIds?.length ?? 0, responseLength: ids.length };
       const advantage = attempt === 0 ? 1 : -1;
       samples.push({
@@ -170,6 +162,43 @@ export async function recordTalk(folder: string): Promise<void> {
   await section.replaceLines('samples.jsonl', samples);
   await section.replaceLines('scores.jsonl', scores);
   await run.close();
-  mkdirSync(join(folder, 'policies/v0001'), { recursive: true });
-  writeFileSync(join(folder, 'policies/v0001/tokenizer.json'), words.tokenizer);
+  const policy = join(folder, 'policies/v0001');
+  cpSync(planner, policy, { recursive: true });
+  rmSync(join(policy, 'model.safetensors'));
+}
+
+/** An episode of so many calls, each with a request of its own of about 40 kB. Its id is `long`. */
+export async function recordLong(folder: string, turns: number): Promise<void> {
+  const run = await createRun(folder, info);
+  const section = run.section(SECTION);
+  for (let turn = 0; turn < turns; turn++) {
+    const content = `Seen at ${turn}:\n${'some words of a long observation\n'.repeat(1200)}`;
+    await section.appendCall({
+      ...{ id: `long.c${turn}`, episode: 'long', turn, surface: 'chat', policyVersion: 1 },
+      request: { messages: [{ role: 'user', content }], tools: null, other: {} },
+      ...{
+        samplingAsked: {},
+        samplingSent: {},
+        promptTokenIds: Array.from({ length: 10_000 }, (_, k) => (k * turn) % 997),
+      },
+      ...{ responseTokenIds: null, logprobs: null, response: { content: 'on', reasoning: null, toolCalls: [] } },
+      ...{ finishReason: 'stop', usage: null, startedAt: '2026-01-01T00:00:00.000Z' },
+      ...{ durations: { firstToken: 1, total: 2 }, status: 'complete', error: null, retryOf: null },
+    });
+  }
+  await section.appendEpisode({
+    ...{
+      version: 1,
+      id: 'long',
+      role: 'rollout',
+      round: 1,
+      task: 'tabletop_goal/4',
+      init: 17,
+      attempt: 0,
+      tryNumber: 0,
+    },
+    ...{ reward: 0, valid: true, invalidReason: null, successTurn: null, policyVersion: 1, turns, seconds: 3 },
+    ...{ end: 'exit', outputDir: null, trajectory: null, startedAt: '2026-01-01T00:00:00.000Z' },
+  });
+  await run.close();
 }

@@ -6,15 +6,15 @@ import { temporaryFolder } from '../integration/quick-run.ts';
 import { vscodeFolder } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
-import { recordTalk } from './recorded-talk.ts';
+import { recordLong, recordTalk } from './recorded-talk.ts';
 
-async function withTalk() {
+async function withTalk(trusted: boolean) {
   const made = temporaryFolder();
   await recordTalk(join(made, 'talk'));
   return session(
     { 'a.training.yaml': 'version: 1\n' },
     {
-      settings: { 'security.workspace.trust.enabled': true },
+      settings: { 'security.workspace.trust.enabled': !trusted },
       prepare: (at) => cpSync(join(made, 'talk'), join(at, 'runs/talk'), { recursive: true }),
     },
   );
@@ -32,9 +32,19 @@ const here = ({ page }: Workbench) =>
     return marked?.closest('.view-line')?.textContent.replaceAll('\\u00a0', ' ') ?? '';
   })()`);
 
+/** All words in and beside the line that begins so. */
+const wordsOf = ({ page }: Workbench, start: string) =>
+  page.evaluate(`(() => {
+    const lines = [...document.querySelectorAll('.editor-instance .view-line')];
+    const line = lines.find(({ textContent }) => textContent.replaceAll('\\u00a0', ' ').startsWith(${JSON.stringify(start)}));
+    const beside = (span) => ['::before', '::after'].map((part) => getComputedStyle(span, part).content);
+    const all = [...(line?.querySelectorAll('span') ?? [])];
+    return all.flatMap((span) => [span.textContent, ...beside(span)]).join(' ').replaceAll('\\u00a0', ' ');
+  })()`);
+
 describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
   it('is opened and walked through by keyboard, tells tokens and credit, and compares attempts; also where nothing is trusted', async () => {
-    const { window, folder, daemon } = await withTalk();
+    const { window, folder, daemon } = await withTalk(false);
     const { page } = window;
     await page.setViewportSize({ width: 1700, height: 1000 });
     await window.openFile('a.training.yaml');
@@ -90,15 +100,92 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     await window.screenshot('transcript-compared');
     await page.keyboard.press('Control+W');
 
+    // The prompt as it was recorded beside the one that its messages make.
+    await line(window, 'episode 1f0c2ab9').waitFor();
+    await page.keyboard.press('Control+End');
+    await lens(window, 'Compare prompts').click();
+    await page.locator('.monaco-diff-editor .view-line', { hasText: 'other words' }).first().waitFor();
+    await window.screenshot('transcript-prompts');
+    await page.keyboard.press('Control+End');
+    await page.locator('.monaco-diff-editor .view-line', { hasText: 'the first that differs' }).nth(1).waitFor();
+    await page.keyboard.press('Control+W');
+
+    // A picture that the planner saw.
+    await page.keyboard.press('Control+Home');
+    await line(window, '[image image/png').waitFor();
+    await line(window, '[image image/png')
+      .locator('.detected-link')
+      .click({ modifiers: ['ControlOrMeta'] });
+    await page.locator('.tab.active', { hasText: /[0-9a-f]{64}\.png/ }).waitFor();
+    const picture = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame').locator('img');
+    await expect
+      .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+      .toBe(64);
+    await page.keyboard.press('Control+W');
+
     for (const [theme, name] of [
       ['Default High Contrast', 'high-contrast'],
-      ['Default Light Modern', 'light'],
+      ['Default Dark Modern', 'dark'],
     ]) {
       mkdirSync(join(folder, '.vscode'), { recursive: true });
       writeFileSync(join(folder, '.vscode/settings.json'), JSON.stringify({ 'workbench.colorTheme': theme }));
-      await page.locator(name === 'light' ? '.monaco-workbench.vs' : '.monaco-workbench.hc-black').waitFor();
+      await page.locator(name === 'dark' ? '.monaco-workbench.vs-dark' : '.monaco-workbench.hc-black').waitFor();
       await window.screenshot(`transcript-${name}`);
     }
     expect(daemon()).toBeUndefined();
+  });
+
+  it('stays in step with the debugger, both ways, and tells values while it is stopped', async () => {
+    const { window } = await withTalk(true);
+    const { page } = window;
+    await page.setViewportSize({ width: 1700, height: 1000 });
+    await window.openFile('a.training.yaml');
+    await window.palette('AgenticRoboRL: Replay Episode');
+    await window.choice('attempt 0').waitFor();
+    await window.input.fill('attempt 0');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => here(window)).toContain('turn 0');
+    await page.locator('.debug-toolbar').waitFor();
+    // Room for the text.
+    await page.keyboard.press('Control+J');
+    // Inline, beside the call that the replay is stopped at.
+    await expect.poll(() => wordsOf(window, 'turn 0')).toContain('A +1, u 0.333333');
+    await page.keyboard.press('F10');
+    await expect.poll(() => here(window)).toContain('turn 1');
+    await expect.poll(() => wordsOf(window, 'turn 1')).toContain('A +1, u 0.333333');
+    await window.screenshot('transcript-debugged');
+
+    // From the text to the debugger: its frame is where the text was clicked.
+    await line(window, 'Now to the plate').click();
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(() => here(window)).toContain('turn 2');
+    await window.statusItem('Ln 70, Col 1').waitFor();
+    // A full context moves lines; what is marked stays the call.
+    await lens(window, 'Full context').click();
+    await lens(window, 'Only what is new').waitFor();
+    await expect.poll(() => here(window)).toContain('turn 2');
+    await page.keyboard.press('F10');
+    await expect.poll(() => here(window)).toContain('turn 3');
+    await window.screenshot('transcript-debugged-full');
+  });
+
+  it('of a long episode shows its first calls at once, and all of them soon after', async () => {
+    const made = temporaryFolder();
+    await recordLong(join(made, 'long'), 400);
+    const { window } = await session(
+      { 'a.training.yaml': 'version: 1\n' },
+      { prepare: (at) => cpSync(join(made, 'long'), join(at, 'runs/long'), { recursive: true }) },
+    );
+    const { page } = window;
+    await window.openFile('a.training.yaml');
+    await window.palette('AgenticRoboRL: Open Transcript');
+    await window.choice('attempt 0').waitFor();
+    await page.keyboard.press('Enter');
+    await line(window, 'episode long').waitFor();
+    await line(window, 'Seen at 0').waitFor();
+    await expect.poll(() => line(window, 'are to come').count()).toBe(0);
+    await line(window, 'episode long').click();
+    await page.keyboard.press('Control+End');
+    await line(window, 'outcome · reward 0').waitFor();
   });
 });

@@ -45,6 +45,8 @@ interface Entry {
   shows: OpenTranscript | undefined;
   /** What the text depends on, as it was when it was made. */
   made: string;
+  /** The text was made anew before the editor had opened the document. */
+  late?: boolean;
 }
 
 export class TranscriptDocuments implements TextDocumentContentProvider, Disposable {
@@ -74,6 +76,7 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
       this.movedEmitter,
       { dispose: () => followed.dispose() },
       workspace.registerTextDocumentContentProvider(TRANSCRIPT_SCHEME, this),
+      workspace.onDidOpenTextDocument((document) => this.opened(document)),
       workspace.onDidCloseTextDocument((document) => this.closed(document)),
     ];
   }
@@ -150,10 +153,21 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
     const found = await Promise.race([whole, moment]);
     if (found) return found;
     const tell = () => {
-      for (const [key, one] of this.entries) if (one === entry) this.textChanged.fire(Uri.parse(key, true));
+      for (const [key, one] of this.entries) if (one === entry) this.tellText(key, entry);
     };
     whole.then(tell, (error: Error) => this.log(`replay: ${entry.target.episode}: ${error.stack}`));
     return session.transcriptSoFar(thread);
+  }
+
+  /** The editor does not hear of a change before it has opened the document. */
+  private tellText(key: string, entry: Entry): void {
+    entry.late = !workspace.textDocuments.some(({ uri }) => uri.toString() === key);
+    if (!entry.late) this.textChanged.fire(Uri.parse(key, true));
+  }
+
+  private opened({ uri }: TextDocument): void {
+    const entry = this.entries.get(uri.toString());
+    if (entry?.late) this.tellText(uri.toString(), entry);
   }
 
   /** What a person looks at now, where the episode is part of it: its cursor is the one that counts. */
@@ -190,8 +204,7 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
   private changed(session: ReplaySession): void {
     for (const [key, entry] of this.entries) {
       const { shows, made } = entry;
-      if (shows?.session === session && madeOf(session, shows.thread) !== made)
-        this.textChanged.fire(Uri.parse(key, true));
+      if (shows?.session === session && madeOf(session, shows.thread) !== made) this.tellText(key, entry);
     }
     this.newsEmitter.fire(session);
   }

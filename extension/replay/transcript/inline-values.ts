@@ -6,7 +6,6 @@ import {
   type InlineValue,
   type InlineValuesProvider,
   InlineValueText,
-  l10n,
   languages,
   type Range,
   type TextDocument,
@@ -16,9 +15,8 @@ import { parseTranscriptUri, type ReplayCall, TRANSCRIPT_SCHEME } from '../../..
 import { ADAPTER_FILES, DEBUG_TYPE } from '../../ids.ts';
 import type { ReplaySession } from '../session.ts';
 import type { ReplaySessions } from '../sessions.ts';
-import { creditText } from './credit.ts';
+import { numberWords, signed } from './credit.ts';
 import type { TranscriptDocuments } from './documents.ts';
-import { creditWords } from './lenses.ts';
 import { cellValues, outcomeValues, type SourceValue, tracebackValues } from './source-values.ts';
 
 /** A harness is written in anything; tracebacks that name files are Python's. */
@@ -76,13 +74,14 @@ export class RecordedValues implements InlineValuesProvider, Disposable {
     const shows = this.documents.of(document);
     const line = shows?.session === session ? shows.transcript?.lineOf(told.position, 'call') : undefined;
     if (line === undefined || isDamaged(told.call)) return [];
-    const text = creditText(
-      session.episode.outcome,
-      told.sample ?? undefined,
-      told.target ?? undefined,
-      creditWords(),
-      l10n,
-    );
+    const { sample, target } = told;
+    // The lens above says it in words.
+    const text = sample
+      ? [
+          ...(sample.advantage === null ? [] : [`A ${signed(sample.advantage)}`]),
+          sample.u === null ? sample.status : `u ${numberWords(sample.u)}`,
+        ].join(', ')
+      : (target?.status ?? '');
     return text === '' ? [] : [{ line: line - 1, text }];
   }
 }

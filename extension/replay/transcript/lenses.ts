@@ -65,7 +65,7 @@ export class TranscriptLenses implements CodeLensProvider, Disposable {
   }
 }
 
-export function creditWords(): CreditWords {
+function creditWords(): CreditWords {
   return {
     reward: l10n.t('reward {0}'),
     invalid: l10n.t('invalid: {0}'),

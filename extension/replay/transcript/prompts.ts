@@ -44,7 +44,7 @@ export class PromptRenderer {
     return ids;
   }
 
-  private renderNow({ directory }: Recording, { policyVersion, request }: ResolvedCall): Promise<number[]> {
+  private async renderNow({ directory }: Recording, { policyVersion, request }: ResolvedCall): Promise<number[]> {
     if (policyVersion === null) throw new Error('a teacher that is no policy of the run has no chat template here');
     const folder = join(directory, policySection(policyVersion));
     const { messages, tools, other } = request;

@@ -48,7 +48,7 @@ export async function sampledText(episode: ReplayEpisode, position: number): Pro
 }
 
 /** Tokens shown around the first one that differs. */
-const [BEFORE, AFTER] = [10, 40];
+const [BEFORE, AFTER] = [10, 20];
 
 /** The prompt of a call as its token ids tell it: as the server had it, or as the trainer renders it. */
 export async function promptText(
