@@ -26,11 +26,19 @@ const linesOf = <T>(name: string): T[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as T);
 
+const running = new Set<DebugClient>();
+
+/** Ends a client, once: a program that was let go of answers nothing more. */
+async function letGo(client: DebugClient): Promise<void> {
+  if (running.delete(client)) await client.stop();
+}
+
 async function start(): Promise<DebugClient> {
   const client = new DebugClient('node', bundlePath('replay-adapter'), 'planner-replay', { cwd: folder });
   client.defaultTimeout = 20_000;
   await client.start();
-  onTestFinished(() => client.stop().catch(() => {}));
+  running.add(client);
+  onTestFinished(() => letGo(client));
   return client;
 }
 
@@ -93,7 +101,7 @@ it('shows the numbers of samples.jsonl and scores.jsonl at every call of a round
     }
     // The outcome, then nothing.
     expect(await move(client, 'next', 1)).toBe(false);
-    await client.disconnectRequest({});
+    await letGo(client);
   }
   expect(seen).toEqual(new Set(samples.keys()));
   // Looking changes nothing.
@@ -114,7 +122,7 @@ it('finds teacher and evaluation episodes by their ids, and gives their texts', 
     const { sourceReference = 0 } = frame.source as Dap.Source;
     const { content } = (await client.sourceRequest({ sourceReference })).body;
     expect(content.split('\n')[frame.line - 1]).toMatch(/^turn 0/);
-    await client.disconnectRequest({});
+    await letGo(client);
   }
 });
 
@@ -129,7 +137,7 @@ it('loads a group, whose threads are gone through with every filter set', async 
   expect(threads.length).toBe(group.length);
   await client.setExceptionBreakpointsRequest({ filters: ['tool-error', 'zero-weight', 'truncated'] });
   for (const { id: threadId } of threads) for (let k = 0; k < 50 && (await move(client, 'continue', threadId)); k++);
-  await client.disconnectRequest({});
+  await letGo(client);
 });
 
 it('answers nonsense with words', async () => {
