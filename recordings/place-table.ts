@@ -6,9 +6,15 @@
 /** 53-bit hash of a text: two FNV-1a hashes with different starts over its UTF-8 bytes. */
 export function hashKey(text: string): number {
   const bytes = Buffer.from(text, 'utf8');
+  return hashBytes(bytes, 0, bytes.length);
+}
+
+/** The same of the UTF-8 bytes of a text. */
+export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
   let a = 0x811c9dc5;
   let b = 0x9747b28c;
-  for (const byte of bytes) {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at];
     a = Math.imul(a ^ byte, 0x01000193);
     b = Math.imul(b ^ byte, 0x85ebca6b) ^ (b >>> 13);
   }
@@ -27,6 +33,19 @@ export class NumberList {
       this.values = larger;
     }
     this.values[this.length++] = value;
+  }
+
+  /** Numbers so far, in the memory they are in: what is pushed later may be elsewhere. */
+  get view(): Float64Array {
+    return this.values.subarray(0, this.length);
+  }
+
+  /** Makes room for so many numbers in all. */
+  reserve(length: number): void {
+    if (length <= this.values.length) return;
+    const larger = new Float64Array(length);
+    larger.set(this.values.subarray(0, this.length));
+    this.values = larger;
   }
 
   at(index: number): number {
@@ -48,6 +67,20 @@ export class PlaceTable {
   private slots = new Int32Array(128);
   private used = 0;
 
+  /** The keys of all lines. */
+  get view(): Float64Array {
+    return this.keys.view;
+  }
+
+  /** Makes room for so many lines in all. */
+  reserve(lines: number): void {
+    this.keys.reserve(lines);
+    this.earlier.reserve(lines);
+    let slots = this.slots.length;
+    while (slots < 2 * lines) slots *= 2;
+    if (slots > this.slots.length) this.resize(slots);
+  }
+
   /** Adds the next line; NaN when it has no key. */
   add(key: number): void {
     const line = this.keys.length;
@@ -60,7 +93,7 @@ export class PlaceTable {
     this.earlier.push(this.slots[slot] - 1);
     if (this.slots[slot] === 0) this.used++;
     this.slots[slot] = line + 1;
-    if (this.used * 2 > this.slots.length) this.grow();
+    if (this.used * 2 > this.slots.length) this.resize(this.slots.length * 2);
   }
 
   /** The lines of a key, last first. */
@@ -75,9 +108,9 @@ export class PlaceTable {
     return slot;
   }
 
-  private grow(): void {
+  private resize(slots: number): void {
     const old = this.slots;
-    this.slots = new Int32Array(old.length * 2);
+    this.slots = new Int32Array(slots);
     for (const entry of old) if (entry !== 0) this.slots[this.slotOf(this.keys.at(entry - 1))] = entry;
   }
 }

@@ -2,13 +2,14 @@
  * Records of one file of JSON lines, read where they lie: a scan notes where each line starts and hashes of its ids,
  * and a record is read and checked only when it is asked for. The file may grow meanwhile.
  */
-import type { FileHandle } from 'node:fs/promises';
 import { lstat } from 'node:fs/promises';
 import type { z } from 'zod';
 import { checkRecord, type Damaged, isDamaged, parseJson } from './documents.ts';
-import { HEAD_BYTES, headFields, LONGEST_LINE, readBytes, scanLines } from './lines.ts';
-import { hashKey, NumberList, PlaceTable } from './place-table.ts';
+import { keepIndex, loadIndex, WORTH_KEEPING } from './index-cache.ts';
+import { HEAD_BYTES, headKeys, LONGEST_LINE, readBytes, scanLines } from './lines.ts';
+import { hashKey, NumberList } from './place-table.ts';
 import { isUnreadable, openPlainFile } from './plain-file.ts';
+import { Snapshot } from './snapshot.ts';
 
 /** What the lines of a file are. */
 export interface RecordKind<T> {
@@ -17,61 +18,6 @@ export interface RecordKind<T> {
   id?: string;
   /** Field that names the episode a record belongs to, for `forEpisode`. */
   episode?: string;
-}
-
-/** One opening of the file with what was found in it. A file that was replaced is opened and scanned anew. */
-class Snapshot {
-  readonly file: FileHandle | undefined;
-  readonly problem: string | undefined;
-  readonly identity: string;
-  readonly starts = new NumberList();
-  readonly ids = new PlaceTable();
-  readonly episodes = new PlaceTable();
-  /** End of the last whole line. */
-  end = 0;
-  /** Bytes of an unfinished line after it. */
-  unfinished = 0;
-  /** Start of the last whole line, to notice that a file was cut and written again. */
-  lastHead: Buffer = Buffer.alloc(0);
-  private readers = 0;
-  private retired = false;
-  private closed = false;
-
-  constructor(file: FileHandle | undefined, identity: string, problem?: string) {
-    this.file = file;
-    this.identity = identity;
-    this.problem = problem;
-  }
-
-  /** Reads while the file is sure to stay open. */
-  async use<R>(work: (file: FileHandle) => Promise<R>, closed: R): Promise<R> {
-    const { file } = this;
-    if (!file || (this.retired && this.readers === 0)) return closed;
-    return this.hold(() => work(file));
-  }
-
-  /** Keeps the file open over several reads, also when another one takes its place meanwhile. */
-  async hold<R>(work: () => Promise<R>): Promise<R> {
-    this.readers++;
-    try {
-      return await work();
-    } finally {
-      this.readers--;
-      await this.closeUnused();
-    }
-  }
-
-  async retire(): Promise<void> {
-    if (this.retired) return;
-    this.retired = true;
-    await this.closeUnused();
-  }
-
-  private async closeUnused(): Promise<void> {
-    if (!this.retired || this.readers > 0 || this.closed) return;
-    this.closed = true;
-    await this.file?.close();
-  }
 }
 
 /** Where a record was read. */
@@ -100,6 +46,7 @@ export class RecordIndex<T extends object> {
   private readonly kind: RecordKind<T>;
   private snapshot = new Snapshot(undefined, '');
   private refreshing: Promise<unknown> = Promise.resolve();
+  private keeping: Promise<void> = Promise.resolve();
 
   private constructor(root: string, path: string, kind: RecordKind<T>) {
     this.root = root;
@@ -223,6 +170,7 @@ export class RecordIndex<T extends object> {
 
   async close(): Promise<void> {
     await this.refreshing;
+    await this.keeping;
     await this.snapshot.retire();
   }
 
@@ -236,13 +184,16 @@ export class RecordIndex<T extends object> {
     const identity = await identityOf(this.path);
     if (old.problem !== undefined || identity !== old.identity || !(await this.stillGrowing(old))) {
       const fresh = await this.openSnapshot(identity);
+      await this.restore(fresh);
       await this.scan(fresh);
+      this.keep(fresh);
       this.snapshot = fresh;
       await old.retire();
       return true;
     }
     const before = [old.end, old.unfinished];
     await this.scan(old);
+    this.keep(old);
     return old.end !== before[0] || old.unfinished !== before[1];
   }
 
@@ -269,42 +220,74 @@ export class RecordIndex<T extends object> {
       .catch(() => false);
   }
 
+  /** Begins with what another program found in the file. */
+  private async restore(snapshot: Snapshot): Promise<void> {
+    const { id, episode } = this.kind;
+    const found = await snapshot.use((file) => loadIndex(this.path, { id, episode }, file), undefined);
+    if (!found) return;
+    const { starts, ids, episodes, end } = found;
+    snapshot.starts.reserve(starts.length);
+    for (const start of starts) snapshot.starts.push(start);
+    snapshot.ids.reserve(ids.length);
+    for (const key of ids) snapshot.ids.add(key);
+    snapshot.episodes.reserve(episodes.length);
+    for (const key of episodes) snapshot.episodes.add(key);
+    snapshot.end = end;
+    snapshot.kept = end;
+    snapshot.lastHead = await this.headOfLast(snapshot);
+  }
+
+  /** Keeps what was found for other programs, where scanning it again takes long. Nobody waits for it but `close`. */
+  private keep(snapshot: Snapshot): void {
+    const { starts, ids, episodes, end, seen } = snapshot;
+    if (end - snapshot.kept < WORTH_KEEPING) return;
+    snapshot.kept = end;
+    const { id, episode } = this.kind;
+    // Copies: the index grows on meanwhile.
+    const found = { starts: starts.view.slice(), ids: ids.view.slice(), episodes: episodes.view.slice(), end };
+    this.keeping = this.keeping.then(() =>
+      snapshot.use((file) => keepIndex(this.path, { id, episode }, file, found, seen), undefined),
+    );
+  }
+
   private async scan(snapshot: Snapshot): Promise<void> {
     const { id, episode } = this.kind;
-    const fields = headFields(id ?? episode ?? 'id', id === undefined ? undefined : episode);
-    const starts: number[] = [];
-    const ids: number[] = [];
-    const episodes: number[] = [];
+    const keyed = id !== undefined || episode !== undefined;
+    const read = headKeys(id ?? episode ?? 'id', id === undefined ? undefined : episode);
+    const keys = { first: Number.NaN, second: Number.NaN };
+    const starts = new NumberList();
+    const ids = new NumberList();
+    const episodes = new NumberList();
     const first = snapshot.starts.length;
     const unknown: number[] = [];
     const found = await snapshot
-      .use(
-        (file) =>
-          scanLines(file, snapshot.end, ({ offset, head }) => {
-            const keys = id === undefined && episode === undefined ? undefined : fields(head);
-            if (!keys) unknown.push(ids.length);
-            ids.push(keys && id !== undefined ? hashKey(keys[0]) : Number.NaN);
-            const group = id === undefined ? keys?.[0] : keys?.[1];
-            episodes.push(group === undefined || episode === undefined ? Number.NaN : hashKey(group));
-            starts.push(offset);
-          }),
-        undefined,
-      )
+      .use(async (file) => {
+        snapshot.seen = await file.stat();
+        return scanLines(file, snapshot.end, (line) => {
+          starts.push(line.offset);
+          if (!keyed) return;
+          const known = read(line, keys);
+          if (!known) unknown.push(ids.length);
+          ids.push(known && id !== undefined ? keys.first : Number.NaN);
+          const group = id === undefined ? keys.first : keys.second;
+          episodes.push(known && episode !== undefined ? group : Number.NaN);
+        });
+      }, undefined)
       .catch(() => undefined);
     if (!found) return; // no file, or a disk that fails: what was known stays
-    for (const start of starts) snapshot.starts.push(start);
+    for (let line = 0; line < starts.length; line++) snapshot.starts.push(starts.at(line));
     snapshot.end = found.end;
     snapshot.unfinished = found.unfinished;
     if (starts.length > 0) snapshot.lastHead = await this.headOfLast(snapshot);
-    if (id !== undefined || episode !== undefined) {
-      for (const line of unknown) {
-        const record = await this.rawLine(snapshot, first + line);
-        ids[line] = keyOf(record, id);
-        episodes[line] = keyOf(record, episode);
-      }
+    for (const line of unknown) {
+      const record = await this.rawLine(snapshot, first + line);
+      ids.set(line, keyOf(record, id));
+      episodes.set(line, keyOf(record, episode));
     }
-    for (const key of ids) snapshot.ids.add(key);
-    for (const key of episodes) snapshot.episodes.add(key);
+    for (let line = 0; line < ids.length; line++) {
+      if (id !== undefined) snapshot.ids.add(ids.at(line));
+      if (episode !== undefined) snapshot.episodes.add(episodes.at(line));
+    }
   }
 
   private async headOfLast(snapshot: Snapshot): Promise<Buffer> {
