@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { HEAD_BYTES, headKeys, LinePlace, readBytes } from './lines.ts';
 
 /** Smaller files are scanned in no time. Bytes. */
-export const WORTH_KEEPING = 16 * 1024 * 1024;
+export const WORTH_KEEPING = 8 * 1024 * 1024;
 const FORMAT = 1;
 /** Bytes at the start and at the end of the scanned part that must be the same. */
 const EDGE = 64 * 1024;

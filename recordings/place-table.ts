@@ -23,7 +23,7 @@ export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
 
 /** A growing array of numbers. */
 export class NumberList {
-  private values = new Float64Array(64);
+  private values: Float64Array = new Float64Array(64);
   length = 0;
 
   push(value: number): void {
@@ -40,12 +40,11 @@ export class NumberList {
     return this.values.subarray(0, this.length);
   }
 
-  /** Makes room for so many numbers in all. */
-  reserve(length: number): void {
-    if (length <= this.values.length) return;
-    const larger = new Float64Array(length);
-    larger.set(this.values.subarray(0, this.length));
-    this.values = larger;
+  /** Takes numbers in place of what there is, with the memory that they are in. */
+  adopt(numbers: Float64Array): void {
+    if (numbers.length === 0) return;
+    this.values = numbers;
+    this.length = numbers.length;
   }
 
   at(index: number): number {
@@ -72,28 +71,33 @@ export class PlaceTable {
     return this.keys.view;
   }
 
-  /** Makes room for so many lines in all. */
-  reserve(lines: number): void {
-    this.keys.reserve(lines);
-    this.earlier.reserve(lines);
+  /** Adds lines to a table that has none, with the memory that their keys are in. */
+  adopt(keys: Float64Array): void {
     let slots = this.slots.length;
-    while (slots < 2 * lines) slots *= 2;
-    if (slots > this.slots.length) this.resize(slots);
+    while (slots < 2 * keys.length) slots *= 2;
+    this.slots = new Int32Array(slots);
+    this.keys.adopt(keys);
+    const earlier = new Float64Array(keys.length);
+    for (let line = 0; line < keys.length; line++) earlier[line] = this.link(keys[line], line);
+    this.earlier.adopt(earlier);
   }
 
   /** Adds the next line; NaN when it has no key. */
   add(key: number): void {
     const line = this.keys.length;
     this.keys.push(key);
-    if (Number.isNaN(key)) {
-      this.earlier.push(NONE);
-      return;
-    }
-    const slot = this.slotOf(key);
-    this.earlier.push(this.slots[slot] - 1);
-    if (this.slots[slot] === 0) this.used++;
-    this.slots[slot] = line + 1;
+    this.earlier.push(this.link(key, line));
     if (this.used * 2 > this.slots.length) this.resize(this.slots.length * 2);
+  }
+
+  /** Makes a line the last one of its key. @returns the one before. */
+  private link(key: number, line: number): number {
+    if (Number.isNaN(key)) return NONE;
+    const slot = this.slotOf(key);
+    const before = this.slots[slot] - 1;
+    if (before === NONE) this.used++;
+    this.slots[slot] = line + 1;
+    return before;
   }
 
   /** The lines of a key, last first. */

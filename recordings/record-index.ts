@@ -226,12 +226,9 @@ export class RecordIndex<T extends object> {
     const found = await snapshot.use((file) => loadIndex(this.path, { id, episode }, file), undefined);
     if (!found) return;
     const { starts, ids, episodes, end } = found;
-    snapshot.starts.reserve(starts.length);
-    for (const start of starts) snapshot.starts.push(start);
-    snapshot.ids.reserve(ids.length);
-    for (const key of ids) snapshot.ids.add(key);
-    snapshot.episodes.reserve(episodes.length);
-    for (const key of episodes) snapshot.episodes.add(key);
+    snapshot.starts.adopt(starts);
+    snapshot.ids.adopt(ids);
+    snapshot.episodes.adopt(episodes);
     snapshot.end = end;
     snapshot.kept = end;
     snapshot.lastHead = await this.headOfLast(snapshot);
