@@ -1,9 +1,9 @@
 // Bundles every program of the package into dist/. Each entry is one process or worker of its own.
 
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { adapterTypes } from './scripts/adapter-types.mjs';
 
 const programs = {
@@ -35,6 +35,19 @@ const pages = {
 /** The editor loads this one itself, and knows the module `vscode`. */
 const EXTENSION = 'extension/main.ts';
 
+/** Names stay, so that the stack in a log can be read without the maps, which are not packaged. */
+const smaller = { minifyWhitespace: true, minifySyntax: true };
+
+/** The compiler is by far the largest package: its names are shortened as well. */
+const smallCompiler = {
+  name: 'small-compiler',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]typescript6?[\\/]lib[\\/]typescript\.js$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path, 'utf8'), { minify: true, legalComments: 'inline' });
+      return { contents: code };
+    }),
+};
+
 const only = process.argv.slice(2);
 const chosen = Object.entries(programs).filter(
   ([name, file]) => existsSync(file) && (only.length === 0 || only.includes(name)),
@@ -51,11 +64,13 @@ await build({
   // Code that only some commands need (native modules, the daemon) lies in chunks of its own and is loaded when needed.
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
+  ...smaller,
   sourcemap: 'linked',
   mainFields: ['module', 'main'],
   // Native or wasm packages are found in node_modules at run time; bundling them would lose their side files.
   external: ['onnxruntime-node', '@mujoco/mujoco'],
   // Bundled CommonJS packages still call require for Node's own modules and ask for the file's name.
+  plugins: [smallCompiler],
   define: { __filename: '__bundleFile', __dirname: '__bundleFolder' },
   banner: {
     js: [
@@ -93,6 +108,7 @@ if (existsSync(EXTENSION) && (only.length === 0 || only.includes('extension')))
     platform: 'node',
     target: 'node20',
     format: 'cjs',
+    ...smaller,
     sourcemap: 'linked',
     mainFields: ['module', 'main'],
     external: ['vscode'],
