@@ -8,7 +8,7 @@ import * as records from '../protocol/records.ts';
 import { type Blob, BodyReader } from './bodies.ts';
 import { type Damaged, isDamaged, readDocument } from './documents.ts';
 import { originOf, RecordIndex, type RecordKind } from './record-index.ts';
-import { CallResolver } from './resolve.ts';
+import { type CallInPart, CallResolver } from './resolve.ts';
 
 /** There is no run in a folder, or none that can be read. */
 export class RecordingError extends Error {}
@@ -140,6 +140,11 @@ export class Recording {
    */
   resolveCall(record: records.CallRecord): Promise<records.ResolvedCall | Damaged> {
     return this.resolver.resolve(record);
+  }
+
+  /** The same for those who look at a call: what it holds itself stays, and `problems` says what of its context lacks. */
+  resolveCallInPart(record: records.CallRecord): Promise<CallInPart> {
+    return this.resolver.resolveInPart(record);
   }
 
   /** An image by the hash in its image_ref; undefined when there is none. */

@@ -22,6 +22,22 @@ export interface CallPlace {
 /** Finds the file and line of a call that was not read through one of our indexes. */
 export type LocateCall = (record: CallRecord) => Promise<CallPlace | undefined>;
 
+/** A call as far as it can be put together. */
+export interface CallInPart {
+  /** {@link UNREAD_MESSAGE} for each message, and null for tools and prompt ids that cannot be read. */
+  call: ResolvedCall;
+  /** What of its context cannot be read, and why; empty for a whole call. */
+  problems: string[];
+  /** Its line in the file, from 1; 0 where it is in none. */
+  line: number;
+}
+
+/** Stands for a message that cannot be read, so that those after it keep their numbers. It is known by identity alone. */
+export const UNREAD_MESSAGE: Message = { role: 'system', content: 'This message cannot be read.' };
+
+/** No request has as many messages; a larger number of shared ones was not written by us. */
+const MOST_UNREAD = 100_000;
+
 const toolsSchema = z.array(toolSchema);
 /** Lists kept for the next call, which mostly starts from one of them. */
 const CACHED_LISTS = 32;
@@ -48,112 +64,141 @@ export class CallResolver {
 
   /** The call with everything in place, or what is missing. Bodies are shared between calls: do not change them. */
   async resolve(record: CallRecord): Promise<ResolvedCall | Damaged> {
-    const place = originOf(record) ?? (await this.locate(record));
-    const line = place ? place.position + 1 : 0;
-    const fail = (problem: string): Damaged => ({ damaged: `call ${record.id}: ${problem}`, line });
+    const { call, problems, line } = await this.resolveInPart(record);
+    return problems.length === 0 ? call : { damaged: `call ${record.id}: ${problems[0]}`, line };
+  }
 
-    const hashes = await this.messages.read(record, place);
-    if ('problem' in hashes) return fail(hashes.problem);
-    const messages: Message[] = [];
-    for (const hash of hashes.items) {
-      const found = await this.bodies.body(hash);
-      if (isDamaged(found)) return fail(found.damaged);
-      const message = found.body as Message;
-      if (!this.known.has(message)) {
-        if (!messageSchema.safeParse(message).success) return fail(`the body ${hash} is no message`);
-        this.known.add(message);
-      }
-      messages.push(message);
-    }
+  /**
+   * The call with what can be put in place, for those who look at it: what it holds itself is told whatever became of the
+   * calls and bodies that its context is put together from. Who trains or counts takes {@link resolve}.
+   */
+  async resolveInPart(record: CallRecord): Promise<CallInPart> {
+    const place = originOf(record) ?? (await this.locate(record));
+    const problems: string[] = [];
+    const messages = await this.messagesOf(record, place, problems);
     let tools: Tool[] | null = null;
     if (record.request.tools !== null) {
       const found = await this.bodies.body(record.request.tools);
-      if (isDamaged(found)) return fail(found.damaged);
-      if (!toolsSchema.safeParse(found.body).success) return fail(`the body ${record.request.tools} is no tool list`);
-      tools = found.body as Tool[];
+      if (isDamaged(found)) problems.push(found.damaged);
+      else if (toolsSchema.safeParse(found.body).success) tools = found.body as Tool[];
+      else problems.push(`the body ${record.request.tools} is no tool list`);
     }
     let promptTokenIds: number[] | null = null;
     if (record.prompt) {
-      const ids = await this.prompts.read(record, place);
-      if ('problem' in ids) return fail(ids.problem);
-      if (ids.items.length !== record.prompt.length) {
-        return fail(`the prompt has ${ids.items.length} ids where ${record.prompt.length} are recorded`);
-      }
-      promptTokenIds = ids.items.slice();
+      const { items, problem } = await this.prompts.read(record, place);
+      if (problem !== undefined) problems.push(problem);
+      else if (items.length !== record.prompt.length)
+        problems.push(`the prompt has ${items.length} ids where ${record.prompt.length} are recorded`);
+      else promptTokenIds = items.slice() as number[];
     }
     const { version: _version, request, prompt: _prompt, ...others } = record;
-    return { ...others, request: { messages, tools, other: request.other }, promptTokenIds };
+    const call = { ...others, request: { messages, tools, other: request.other }, promptTokenIds };
+    return { call, problems, line: place ? place.position + 1 : 0 };
+  }
+
+  /** Messages of a call, {@link UNREAD_MESSAGE} for each that cannot be read; the first reason goes to `problems`. */
+  private async messagesOf(record: CallRecord, place: CallPlace | undefined, problems: string[]): Promise<Message[]> {
+    const { items, problem } = await this.messages.read(record, place);
+    if (problem !== undefined) problems.push(problem);
+    let unread: string | undefined;
+    const messages: Message[] = [];
+    for (const hash of items) {
+      const found = hash === undefined ? undefined : await this.bodies.body(hash);
+      const message = found && !isDamaged(found) ? (found.body as Message) : UNREAD_MESSAGE;
+      if (found && isDamaged(found)) unread ??= found.damaged;
+      else if (found && !this.known.has(message)) {
+        if (messageSchema.safeParse(message).success) this.known.add(message);
+        else {
+          unread ??= `the body ${hash} is no message`;
+          messages.push(UNREAD_MESSAGE);
+          continue;
+        }
+      }
+      messages.push(message);
+    }
+    if (unread !== undefined) problems.push(unread);
+    return messages;
   }
 }
 
+/** A list, undefined for each item that cannot be read; `problem` says why there are such. */
+interface ReadList<T> {
+  items: (T | undefined)[];
+  problem?: string;
+}
+
 class ListReader<T> {
-  private readonly what: string;
+  /** With its verb: `its prompt starts`. */
+  private readonly starts: string;
+  private readonly shares: string;
   private readonly pick: (call: CallRecord) => StoredList<T> | null;
   /** By file and line; `snapshot` keeps a replaced file from being mixed with what it replaced. */
-  private readonly cache = new Map<string, { snapshot: object; items: T[] }>();
+  private readonly cache = new Map<string, ReadList<T> & { snapshot: object }>();
 
-  constructor(what: string, pick: (call: CallRecord) => StoredList<T> | null) {
-    this.what = what;
+  constructor(what: 'prompt' | 'messages', pick: (call: CallRecord) => StoredList<T> | null) {
+    this.starts = what === 'messages' ? 'its messages start' : 'its prompt starts';
+    this.shares = what === 'messages' ? 'its messages share' : 'its prompt shares';
     this.pick = pick;
   }
 
   /**
-   * Walks back from call to call until a list that starts from none, or one known. Each base lies before the call that
-   * names it, so the walk ends whatever the file says.
+   * Walks back from call to call until a list that starts from none, one known, or one that cannot be read. Each base lies
+   * before the call that names it, so the walk ends whatever the file says.
    */
-  async read(record: CallRecord, place: CallPlace | undefined): Promise<{ items: T[] } | { problem: string }> {
+  async read(record: CallRecord, place: CallPlace | undefined): Promise<ReadList<T>> {
     const steps: { list: StoredList<T>; key: string | undefined; snapshot: object | undefined }[] = [];
-    let items: T[] = [];
+    let items: (T | undefined)[] = [];
+    let problem: string | undefined;
+    let passing = false;
     let call = record;
     let at = place;
     for (;;) {
       const list = this.pick(call);
-      if (!list) return { problem: `its ${this.what} starts from call ${call.id}, which has none` };
+      if (!list) {
+        problem = `${this.starts} from call ${call.id}, which has none`;
+        break;
+      }
       const key = at && `${at.index.path}:${at.position}`;
       const snapshot = originOf(call)?.snapshot;
       const known = key === undefined ? undefined : this.cache.get(key);
       if (known && known.snapshot === snapshot) {
-        items = known.items;
+        ({ items, problem } = known);
         break;
       }
       steps.push({ list, key, snapshot });
       if (list.base === null) break;
-      if (!at)
-        return {
-          problem: `its ${this.what} starts from call ${list.base}, which cannot be looked up: the call is in no file of the run`,
-        };
-      const base = await at.index.byId(list.base, at.position);
-      if (base === undefined) return { problem: `its ${this.what} starts from call ${list.base}, which is missing` };
-      if (isDamaged(base))
-        return {
-          problem: `its ${this.what} starts from call ${list.base}, which is damaged (line ${base.line}: ${base.damaged})`,
-        };
-      const origin = originOf(base);
-      if (!origin) return { problem: 'the file was replaced while it was being read; try again' };
+      const base = at && (await at.index.byId(list.base, at.position));
+      const origin = base && !isDamaged(base) ? originOf(base) : undefined;
+      if (!at || !base || isDamaged(base) || !origin) {
+        const from = `${this.starts} from call ${list.base}, which`;
+        if (!at) problem = `${from} cannot be looked up: the call is in no file of the run`;
+        else if (base === undefined) problem = `${from} is missing`;
+        else if (isDamaged(base)) problem = `${from} is damaged (line ${base.line}: ${base.damaged})`;
+        else problem = 'the file was replaced while it was being read; try again';
+        passing = base !== undefined && !isDamaged(base);
+        break;
+      }
       call = base;
       at = { index: at.index, position: origin.position };
     }
     for (const { list, key, snapshot } of steps.reverse()) {
-      if (list.base === null) {
-        if (list.shared > 0) return { problem: `its ${this.what} shares ${list.shared} items with no call` };
-        items = list.items;
-      } else {
-        if (list.shared > items.length) {
-          return {
-            problem: `its ${this.what} shares ${list.shared} items with call ${list.base}, which has ${items.length}`,
-          };
-        }
-        // A prompt has tens of thousands of ids, and an episode hundreds of prompts: spreading them takes ten times as long.
-        items = items.slice(0, list.shared).concat(list.items);
+      if (list.shared > items.length) {
+        // Of a list that cannot be read nothing else is to be expected.
+        if (list.base === null) problem ??= `${this.shares} ${list.shared} items with no call`;
+        problem ??= `${this.shares} ${list.shared} items with call ${list.base}, which has ${items.length}`;
+        const lacking = Math.min(list.shared, MOST_UNREAD) - items.length;
+        if (lacking > 0) items = items.concat(new Array<undefined>(lacking).fill(undefined));
       }
-      if (key !== undefined && snapshot !== undefined) this.remember(key, snapshot, items);
+      // A prompt has tens of thousands of ids, and an episode hundreds of prompts: spreading them takes ten times as long.
+      items = items.slice(0, list.shared).concat(list.items);
+      if (key !== undefined && snapshot !== undefined && !passing) this.remember(key, { snapshot, items, problem });
     }
-    return { items };
+    return { items, problem };
   }
 
-  private remember(key: string, snapshot: object, items: T[]): void {
+  private remember(key: string, list: ReadList<T> & { snapshot: object }): void {
     this.cache.delete(key);
-    this.cache.set(key, { snapshot, items });
+    this.cache.set(key, list);
     if (this.cache.size > CACHED_LISTS) {
       for (const oldest of this.cache.keys()) {
         this.cache.delete(oldest);

@@ -1,5 +1,6 @@
 /** An episode without a screen: its whole text, or JSON Lines. Read and written call by call. */
 import { isDamaged } from '../../recordings/index.ts';
+import { knownMessages } from '../../recordings/replay/facts.ts';
 import { type ReplayCall, type ReplayEpisode, readTranscript } from '../../recordings/replay/index.ts';
 import { tokensOf } from '../../recordings/replay/tokens.ts';
 import { vocabularyOf } from '../../recordings/replay/vocabulary.ts';
@@ -48,7 +49,7 @@ export async function printJson(terminal: Pick<Terminal, 'out'>, episode: Replay
 
 /** Of a request what is new in it: the messages before are those of the calls before. */
 async function callLine(episode: ReplayEpisode, told: ReplayCall): Promise<object> {
-  const { position, turn, call, newSince, problems, sample, scores, target, toolCalls, span } = told;
+  const { position, turn, call, contextDamaged, newSince, problems, sample, scores, target, toolCalls, span } = told;
   const place = { kind: 'call', episode: episode.id, position, turn };
   if (isDamaged(call)) return { ...place, damaged: call.damaged, line: call.line };
   const { id, surface, policyVersion, request, samplingAsked, samplingSent, response, finishReason } = call;
@@ -68,7 +69,8 @@ async function callLine(episode: ReplayEpisode, told: ReplayCall): Promise<objec
       durations,
     },
     ...{ usage, samplingAsked, samplingSent, promptTokens: call.promptTokenIds?.length ?? null, newSince },
-    newMessages: request.messages.slice(newSince),
+    contextDamaged,
+    newMessages: knownMessages(request.messages.slice(newSince)),
     tools: request.tools?.map((tool) => tool.function?.name ?? tool.type) ?? null,
     response,
     actions: toolCalls.map(({ answers: _answers, ...action }) => action),

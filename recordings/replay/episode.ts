@@ -14,10 +14,11 @@ import type {
 import { type Damaged, isDamaged } from '../documents.ts';
 import type { RecordIndex } from '../record-index.ts';
 import { type Recording, RecordingError } from '../recording.ts';
+import { type CallInPart, UNREAD_MESSAGE } from '../resolve.ts';
 import { actionsOf, type ReplayAction } from './actions.ts';
 import { attemptsOf, type ReplayAttempt } from './group.ts';
 import { type Place, placesOf } from './places.ts';
-import { assignSpans, type ReplaySpan, readSpans } from './spans.ts';
+import { assignSpans, assignSpansBack, type ReplaySpan, readSpans } from './spans.ts';
 
 /** One position of an episode. Messages inside are shared between calls and must not be changed. */
 export interface ReplayCall {
@@ -25,6 +26,11 @@ export interface ReplayCall {
   /** Null for a damaged line whose turn is not known. */
   turn: number | null;
   call: ResolvedCall | Damaged;
+  /**
+   * Why messages, tools or prompt ids of its request cannot be read, where the call itself can: `UNREAD_MESSAGE` stands
+   * for such messages, null for the others. Null for a whole call, and for a damaged one.
+   */
+  contextDamaged: string | null;
   /** What became of it as a sample; null outside of RL rounds and before samples are built. */
   sample: SampleRecord | null;
   /** Scores of the trainer, one a pass. */
@@ -85,7 +91,7 @@ export class ReplayEpisode {
   private attempts: ReplayAttempt[] = [];
   private places: Place[] = [];
   private readonly cache = new Map<number, Promise<ReplayCall>>();
-  private readonly records = new Map<number, Promise<ResolvedCall | Damaged>>();
+  private readonly records = new Map<number, Promise<CallInPart | Damaged>>();
   private spanned: Promise<SpansOfActions> | undefined;
 
   constructor(recording: Recording, section: string, id: string) {
@@ -195,15 +201,18 @@ export class ReplayEpisode {
 
   private async read(position: number): Promise<ReplayCall> {
     const { recording, section } = this;
-    const call = await this.resolved(position);
+    const found = await this.resolved(position);
+    const call = isDamaged(found) ? found : found.call;
+    const contextDamaged = isDamaged(found) || found.problems.length === 0 ? null : found.problems.join('; ');
     const told: ReplayCall = {
-      ...{ position, turn: this.place(position).turn, call, sample: null, scores: [], target: null },
+      ...{ position, turn: this.place(position).turn, call, contextDamaged },
+      ...{ sample: null, scores: [], target: null },
       ...{ toolCalls: [], span: null, newSince: 0, problems: [] },
     };
     if (isDamaged(call)) return told;
     const before = position > 0 ? await this.resolved(position - 1) : undefined;
-    if (before && !isDamaged(before)) told.newSince = sharedMessages(before, call);
-    told.toolCalls = await this.actions(position, call);
+    if (before && !isDamaged(before)) told.newSince = sharedMessages(before.call, call);
+    told.toolCalls = (await this.actions(position, call)).actions;
     this.spanned ??= this.readSpans();
     const { actions } = await this.spanned;
     const own = actions.filter((one) => one.position === position);
@@ -231,7 +240,7 @@ export class ReplayEpisode {
     return told;
   }
 
-  private resolved(position: number): Promise<ResolvedCall | Damaged> {
+  private resolved(position: number): Promise<CallInPart | Damaged> {
     let record = this.records.get(position);
     if (!record) {
       record = this.resolveNow(position);
@@ -245,23 +254,25 @@ export class ReplayEpisode {
     return record;
   }
 
-  private async resolveNow(position: number): Promise<ResolvedCall | Damaged> {
+  private async resolveNow(position: number): Promise<CallInPart | Damaged> {
     const place = this.place(position);
     if (place.kind === 'damaged') return place.reason;
     if (place.kind === 'missing') return { damaged: `the call of turn ${place.turn} is missing`, line: 0 };
     const record = await lineOf(await this.recording.calls(this.section), place.line);
-    return isDamaged(record) ? record : this.recording.resolveCall(record);
+    return isDamaged(record) ? record : this.recording.resolveCallInPart(record);
   }
 
-  /** Results come with the messages of the next call of another turn. */
-  private async actions(position: number, call: ResolvedCall): Promise<ReplayAction[]> {
+  /** Results come with the messages of the next call of another turn; `known` is false where those cannot be read. */
+  private async actions(position: number, call: ResolvedCall): Promise<{ actions: ReplayAction[]; known: boolean }> {
     for (let next = position + 1; next < this.places.length; next++) {
       if (this.places[next].turn === call.turn) continue;
       const after = await this.resolved(next);
-      if (isDamaged(after)) break;
-      return actionsOf(call, after.request.messages, sharedMessages(call, after));
+      if (isDamaged(after)) return { actions: actionsOf(call, null, 0), known: false };
+      const { messages } = after.call.request;
+      const shared = sharedMessages(call, after.call);
+      return { actions: actionsOf(call, messages, shared), known: !messages.includes(UNREAD_MESSAGE, shared) };
     }
-    return actionsOf(call, null, 0);
+    return { actions: actionsOf(call, null, 0), known: true };
   }
 
   /** Nobody writes the run now, as its journal says. One that was stopped can be resumed, and says so then. */
@@ -274,18 +285,29 @@ export class ReplayEpisode {
   private async readSpans(): Promise<SpansOfActions> {
     const read = await readSpans(this.recording.directory, this.found.record);
     if (read === null || 'problem' in read) return { spans: [], problem: read?.problem ?? null, actions: [] };
-    const all: { position: number; action: ReplayAction }[] = [];
+    const calls: { position: number; actions: ReplayAction[]; known: boolean }[] = [];
     for (let position = 0; position < this.places.length; position++) {
-      const call = await this.resolved(position);
-      if (isDamaged(call) || call.status !== 'complete') continue;
-      for (const action of await this.actions(position, call)) all.push({ position, action });
+      const found = await this.resolved(position);
+      if (isDamaged(found)) calls.push({ position, actions: [], known: false });
+      else if (found.call.status === 'complete')
+        calls.push({ position, ...(await this.actions(position, found.call)) });
     }
-    assignSpans(
-      all.map(({ action }) => action),
+    // What moved in a call that cannot be read is not known: around it spans are counted from both ends.
+    const gap = calls.findIndex(({ known }) => !known);
+    const [before, after] =
+      gap < 0 ? [calls, []] : [calls.slice(0, gap), calls.slice(calls.findLastIndex(({ known }) => !known) + 1)];
+    const given = assignSpans(
+      before.flatMap(({ actions }) => actions),
       read.spans,
     );
-    const actions = all.flatMap(({ position, action: { index, span } }) =>
-      span === null ? [] : [{ position, index, span }],
+    if (this.found.record)
+      assignSpansBack(
+        after.flatMap(({ actions }) => actions),
+        read.spans.slice(given),
+        given,
+      );
+    const actions = calls.flatMap(({ position, actions: own }) =>
+      own.flatMap(({ index, span }) => (span === null ? [] : [{ position, index, span }])),
     );
     return { spans: read.spans, problem: null, actions };
   }

@@ -5,6 +5,7 @@
 import type { Message } from '../../protocol/chat.ts';
 import type { ResolvedCall } from '../../protocol/records.ts';
 import { isDamaged } from '../documents.ts';
+import { UNREAD_MESSAGE } from '../resolve.ts';
 import type { ReplayAction } from './actions.ts';
 import type { Part } from './cursor.ts';
 import type { ReplayCall, ReplayEpisode } from './episode.ts';
@@ -65,7 +66,9 @@ const FACTS = {
   turn: ofCall('context', 'number of the call in its episode, from 0', ({ turn }) => turn),
   id: ofCall('context', 'id of the call', ({ id }) => id),
   newSince: ofCall('context', 'messages that the previous call had, too', (_, { call }) => call?.newSince),
-  messages: ofCall('context', 'the whole request', ({ request }) => request.messages),
+  messages: ofCall('context', 'the whole request; null for a message that cannot be read', ({ request }) =>
+    knownMessages(request.messages),
+  ),
   tools: ofCall('context', 'tools that were offered', ({ request }) => request.tools ?? []),
   images: ofCall('context', 'images of the request', ({ request }) => imagesOf(request.messages)),
   sampling: ofCall('context', 'sampling as it was sent', ({ samplingSent }) => samplingSent),
@@ -76,8 +79,12 @@ const FACTS = {
   promptTokens: ofCall('context', 'length of the prompt in tokens', lengthOfPrompt),
   promptTokenIds: ofCall('context', 'token ids of the prompt', ({ promptTokenIds }) => promptTokenIds),
   damaged: {
-    ...{ level: 'call', scope: 'context', words: 'why the record of the call cannot be read' },
-    of: ({ call }) => (call && isDamaged(call.call) ? call.call.damaged : null),
+    ...{
+      level: 'call',
+      scope: 'context',
+      words: 'why the call, or what it starts from, cannot be read',
+    },
+    of: ({ call }) => (call && isDamaged(call.call) ? call.call.damaged : (call?.contextDamaged ?? null)),
   },
   problems: {
     ...{ level: 'call', scope: 'context', words: 'records about the call that cannot be read' },
@@ -174,6 +181,12 @@ export async function valueAt(expression: Expression, place: FactPlace): Promise
 
 function lengthOfPrompt({ promptTokenIds, usage }: ResolvedCall): number | null {
   return promptTokenIds?.length ?? usage?.prompt_tokens ?? null;
+}
+
+/** Messages of a request; null for each that cannot be read. The list itself where all can. */
+export function knownMessages(messages: readonly Message[]): readonly (Message | null)[] {
+  if (!messages.includes(UNREAD_MESSAGE)) return messages;
+  return messages.map((message) => (message === UNREAD_MESSAGE ? null : message));
 }
 
 /** Image parts of messages, with the number of their message. */

@@ -40,15 +40,28 @@ export async function readSpans(
 
 /**
  * Gives each action its span, in the order of the episode: an action that was refused has none, any other has the next
- * one where the names agree (`place_at` is a `place`, `move_to` a `moveTo`).
+ * one where the names agree (`place_at` is a `place`, `move_to` a `moveTo`). @returns how many spans were given.
  */
-export function assignSpans(actions: Iterable<ReplayAction>, spans: readonly ReplaySpan[]): void {
+export function assignSpans(actions: readonly ReplayAction[], spans: readonly ReplaySpan[]): number {
   let next = 0;
   for (const action of actions) {
-    if (next >= spans.length) return;
-    if (action.failed || !plain(action.name).startsWith(plain(spans[next].name))) continue;
-    action.span = next++;
+    if (next >= spans.length) break;
+    if (isOf(action, spans[next])) action.span = next++;
   }
+  return next;
+}
+
+/** The same from the end of the episode. @param first number of the first of these spans. */
+export function assignSpansBack(actions: readonly ReplayAction[], spans: readonly ReplaySpan[], first: number): void {
+  let last = spans.length - 1;
+  for (const action of actions.toReversed()) {
+    if (last < 0) return;
+    if (isOf(action, spans[last])) action.span = first + last--;
+  }
+}
+
+function isOf({ name, failed }: ReplayAction, span: ReplaySpan): boolean {
+  return !failed && plain(name).startsWith(plain(span.name));
 }
 
 function plain(name: string): string {

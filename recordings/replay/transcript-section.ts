@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Message, Tool } from '../../protocol/chat.ts';
 import { imageRefSchema, type ResolvedCall } from '../../protocol/records.ts';
 import { isDamaged } from '../documents.ts';
+import { UNREAD_MESSAGE } from '../resolve.ts';
 import type { ReplayAction } from './actions.ts';
 import type { EpisodeOutcome, ReplayCall } from './episode.ts';
 import { cutAt, shown, shownInLine } from './shown-text.ts';
@@ -190,6 +191,8 @@ function addRequest(text: Lines, told: ReplayCall, { request, samplingSent }: Re
   const count =
     told.newSince === 0 ? `${messages.length} messages` : `${messages.length} messages, ${fresh} of them new`;
   text.open('request', 'request', `request: ${count}`);
+  if (told.contextDamaged !== null)
+    text.text(text.open('problem', 'context', 'damaged, what the request starts from:'), told.contextDamaged);
   if (whole) text.text(text.open('other', 'other', 'request, other fields:'), jsonOf({ ...other, samplingSent }));
   const same = before && !isDamaged(before.call) && isDeepStrictEqual(before.call.request.tools, tools);
   if (tools && tools.length > 0 && (whole || !same)) {
@@ -198,7 +201,12 @@ function addRequest(text: Lines, told: ReplayCall, { request, samplingSent }: Re
   }
   const echoes = whole || !before ? [] : echoesOf(before, messages.slice(told.newSince));
   for (let k = whole ? 0 : told.newSince; k < messages.length; k++) {
-    if (!echoes.includes(messages[k])) text.message(`message.${k}`, messages[k]);
+    if (messages[k] === UNREAD_MESSAGE) {
+      const first = k;
+      while (messages[k + 1] === UNREAD_MESSAGE) k++;
+      const which = first === k ? `message ${k} cannot` : `messages ${first} to ${k} cannot`;
+      text.open('problem', `unread.${first}`, `${which} be read`);
+    } else if (!echoes.includes(messages[k])) text.message(`message.${k}`, messages[k]);
   }
 }
 

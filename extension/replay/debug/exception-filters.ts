@@ -41,7 +41,9 @@ export function foundBy(filter: Filter, { episode, call, part }: FactPlace): str
   if (!call) return undefined;
   if (filter === 'damaged') {
     if (part !== 'call') return undefined;
-    return isDamaged(call.call) ? call.call.damaged : call.problems.length > 0 ? call.problems.join('\n') : undefined;
+    if (isDamaged(call.call)) return call.call.damaged;
+    const problems = [...(call.contextDamaged === null ? [] : [call.contextDamaged]), ...call.problems];
+    return problems.length > 0 ? problems.join('\n') : undefined;
   }
   if (isDamaged(call.call)) return undefined;
   if (filter === 'tool-error' || filter === 'code-exception') {

@@ -1,5 +1,6 @@
 /** Scopes of a frame and the variables in them, handed out by reference and in pages. References end with the next move. */
 import type { DebugProtocol as Dap } from '@vscode/debugprotocol';
+import { isDamaged } from '../../../recordings/index.ts';
 import {
   type FactLevel,
   type FactPlace,
@@ -61,6 +62,7 @@ export class Variables {
   /** @param list name of the fact whose items are the scope's own. */
   private async scope(name: string, place: FactPlace, scopes: FactScope[], levels: FactLevel[], list?: string) {
     const damaged = await facts.damaged.of(place);
+    const unread = place.call !== null && isDamaged(place.call.call);
     const named: Entry[] = [];
     let indexed: readonly unknown[] = [];
     for (const [fact, { level, scope, of }] of Object.entries(facts)) {
@@ -68,7 +70,7 @@ export class Variables {
       if (place.part === 'outcome' && level !== 'episode') continue;
       if (fact === 'damaged' && damaged === null) continue;
       // Nothing is known of a damaged call, nor of an outcome where there is none; one line says why.
-      if (level === 'call' && damaged !== null && fact !== 'damaged' && fact !== 'problems') continue;
+      if (level === 'call' && unread && fact !== 'damaged' && fact !== 'problems') continue;
       if (
         scope === 'outcome' &&
         (fact === 'noRecord') !== (place.episode.outcome.record === null) &&

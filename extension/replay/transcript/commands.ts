@@ -170,6 +170,7 @@ export async function comparePrompts(surroundings: Surroundings, argument?: unkn
   const { episode, target, call } = await placeOf(surroundings, argument);
   const told = await episode.call(call);
   if (isDamaged(told.call)) throw new Error(told.call.damaged);
+  if (told.contextDamaged !== null) throw new Error(told.contextDamaged);
   const [left, right] = [false, true].map((again) =>
     surroundings.transcripts.addressOf({ ...target, cell: undefined, view: { mode: 'prompt', call, again } }),
   );

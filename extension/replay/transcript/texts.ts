@@ -60,6 +60,7 @@ export async function promptText(
   const told = await episode.call(position);
   const { call } = told;
   if (isDamaged(call)) throw new Error(call.damaged);
+  if (told.contextDamaged !== null) throw new Error(told.contextDamaged);
   const recorded = call.promptTokenIds;
   if (!recorded) throw new Error(l10n.t('the server told no token ids'));
   const vocabulary = await requireVocabulary(episode, call.policyVersion);

@@ -186,7 +186,7 @@ describe('a call that cannot be put together', () => {
     [
       'without its base',
       (folder) => edit(folder, (lines) => lines.slice(1)),
-      /starts from call e0\.c0, which is missing/,
+      /its messages start from call e0\.c0, which is missing/,
     ],
     [
       'with a damaged base',
@@ -201,7 +201,7 @@ describe('a call that cannot be put together', () => {
     [
       'that shares too much',
       (folder) => edit(folder, ([a, b]) => [a, b.replace('"shared":2', '"shared":9')]),
-      /shares 9 items with call e0\.c0, which has 2/,
+      /shares? 9 items with call e0\.c0, which has 2/,
     ],
     [
       'of another length',
@@ -215,7 +215,7 @@ describe('a call that cannot be put together', () => {
           a,
           b.replace('"base":"e0.c0","shared":2,"suffix"', '"base":null,"shared":2,"suffix"'),
         ]),
-      /shares 2 items with no call/,
+      /its prompt shares 2 items with no call/,
     ],
     [
       'with an edited body',

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DebugProtocol as Dap } from '@vscode/debugprotocol';
 import { describe, expect, it } from 'vitest';
 import { valueText } from '../../../../extension/replay/debug/values.ts';
@@ -70,6 +72,23 @@ describe('variables', () => {
     await client.move('continue');
     expect(Object.keys(await client.scopes())).toEqual(['Outcome', 'Credit']);
     expect(Object.keys(await client.values('Credit'))).toEqual(['group']);
+  });
+
+  it('of a call whose context is damaged are those that it holds itself', async () => {
+    const folder = await recordedGroup();
+    const path = join(folder, SECTION, 'calls.jsonl');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^.*\n/, ''));
+    const client = await replay(folder, { turn: 1 });
+    expect(await client.values('Context')).toMatchObject({
+      ...{ turn: '1', promptTokenIds: 'null', damaged: expect.stringContaining('its messages start from call') },
+    });
+    expect(await client.values('Response')).toMatchObject({ reasoning: '"thought 1"', called: '(2) ["pick", "pick"]' });
+    expect(Object.keys(await client.values('Tokens'))).toContain('0');
+    expect(await client.values('Credit')).toMatchObject({ advantage: '1', status: '"selected"' });
+    await client.ask('setExceptionBreakpoints', { filters: ['damaged'] });
+    const { reason, text } = await client.move('continue');
+    expect([reason, text]).toEqual(['exception', expect.stringContaining('its messages start from call')]);
+    expect(await client.at()).toBe('turn 2');
   });
 
   it('come in pages', async () => {

@@ -1,8 +1,14 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isDamaged, openRecording } from '../../../../recordings/index.ts';
-import { openReplayEpisode, type ReplayCall, type ReplayEpisode } from '../../../../recordings/replay/index.ts';
+import { isDamaged, openRecording, UNREAD_MESSAGE } from '../../../../recordings/index.ts';
+import { parseCondition, placeAt, valueAt } from '../../../../recordings/replay/facts.ts';
+import {
+  openReplayEpisode,
+  type ReplayCall,
+  type ReplayEpisode,
+  readTranscript,
+} from '../../../../recordings/replay/index.ts';
 import { openRun } from '../../../../trainer-daemon/store/index.ts';
 import { linesOf, episode as record } from '../../trainer-daemon/store/runs.ts';
 import { callsOf, recordedGroup, SECTION, TURNS } from './hand-made.ts';
@@ -143,7 +149,10 @@ describe('damage', () => {
     expect(calls.map(({ turn }) => turn)).toEqual([0, 1, 2, 3]);
     expect(calls[1].call).toMatchObject({ damaged: expect.stringMatching(/^turn: /), line: 2 });
     // The next one is stored as what it adds to the damaged one.
-    expect(calls[2].call).toMatchObject({ damaged: expect.stringContaining('e0.c1, which is damaged') });
+    expect(calls[2]).toMatchObject({
+      ...{ call: { response: { reasoning: 'thought 2' } } },
+      contextDamaged: expect.stringContaining('e0.c1, which is damaged'),
+    });
     expect(calls[0].toolCalls).toMatchObject([{ name: 'detect', result: null }]);
   });
 
@@ -169,8 +178,68 @@ describe('damage', () => {
     const folder = await recordedGroup();
     editCalls(folder, change);
     const calls = await all(await open(folder));
-    const gone = calls.map(words).filter((one) => !/^\d+$/.test(one) && !/starts from/.test(one));
+    const gone = calls.map(words).filter((one) => !/^\d+$/.test(one));
     expect(gone).toEqual(said);
+  });
+
+  it.each([
+    ['missing', (lines: string[]) => lines.filter((_, k) => k !== 0), /call \S+, which is missing/],
+    [
+      'of a newer format',
+      (lines: string[]) => lines.map((line, k) => (k === 0 ? line.replace('"version":1', '"version":99') : line)),
+      /call \S+, which is damaged \(line 1: written by a newer version/,
+    ],
+    [
+      'no call',
+      (lines: string[]) =>
+        lines.map((line, k) => (k === 0 ? line.replace(/"response":\{/, '"response":7,"x":{') : line)),
+      /call \S+, which is damaged \(line 1: response: /,
+    ],
+  ])('of a first call that is %s leaves what the others hold themselves', async (_, change, reason) => {
+    const folder = await recordedGroup();
+    const whole = await all(await open(folder));
+    editCalls(folder, change);
+    const calls = await all(await open(folder));
+    expect(isDamaged(calls[0].call)).toBe(true);
+    for (const position of [1, 2, 3]) {
+      const [now, before] = [calls[position], whole[position]];
+      if (isDamaged(now.call) || isDamaged(before.call)) throw new Error('damaged');
+      const { request, promptTokenIds, ...own } = now.call;
+      const { request: asked, promptTokenIds: _ids, ...recorded } = before.call;
+      expect(own).toEqual(recorded);
+      expect(now.contextDamaged).toMatch(reason);
+      expect(now.contextDamaged).toMatch(/^its messages start from .*; its prompt starts from /);
+      expect(promptTokenIds).toBeNull();
+      // What the first call sent is not known; what came later is, under its number.
+      const unread = request.messages.filter((message) => message === UNREAD_MESSAGE).length;
+      expect(unread).toBe(2);
+      expect(request.messages.slice(2)).toEqual(asked.messages.slice(2));
+      const { sample, scores, toolCalls, turn, span } = before;
+      expect(now).toMatchObject({ sample, scores, turn, span });
+      expect(now.toolCalls).toEqual(toolCalls);
+    }
+    const place = await placeAt(await open(folder), 1, 'call');
+    expect(await valueAt(parseCondition('damaged contains "messages start from"'), place)).toBe(true);
+    expect(await valueAt(parseCondition('messages[0] == null && messages.length > 2'), place)).toBe(true);
+    expect(await valueAt(parseCondition('advantage == 1 && reasoning == "thought 1"'), place)).toBe(true);
+    const { text } = await readTranscript(await open(folder));
+    expect(text).toMatch(/damaged, what the request starts from:\n {4}its messages start from call /);
+    expect(text).toContain('messages 0 to 1 cannot be read');
+    expect(text).toContain('thought 1');
+    expect(text).toContain('<- place:');
+  });
+
+  it('of all messages leaves what the calls hold themselves', async () => {
+    const folder = await recordedGroup();
+    rmSync(join(folder, 'messages.jsonl'));
+    for (const told of await all(await open(folder))) {
+      if (isDamaged(told.call)) throw new Error(told.call.damaged);
+      expect(told.call.response?.reasoning).toBe(`thought ${told.turn}`);
+      expect(told.call.request.messages.every((message) => message === UNREAD_MESSAGE)).toBe(true);
+      expect(told.call.promptTokenIds?.length).toBeGreaterThan(0);
+      expect(told.contextDamaged).toMatch(/^the body [0-9a-f]{64} is missing/);
+      expect(told.sample).not.toBeNull();
+    }
   });
 
   it('of records about the episode is told beside it', async () => {
