@@ -20,6 +20,8 @@ const programs = {
   'tabletop-skills.teacher': 'trainer-daemon/harnesses/tabletop-skills/teacher/main.ts',
   'tabletop-skills.adapter': 'trainer-daemon/harnesses/tabletop-skills/adapter.ts',
   'tabletop-skills-blank.adapter': 'trainer-daemon/harnesses/tabletop-skills/blank-adapter.ts',
+  'tabletop-skills-unsteady.adapter': 'trainer-daemon/harnesses/tabletop-skills/unsteady-adapter.ts',
+  'tabletop-skills-unsteady-blank.adapter': 'trainer-daemon/harnesses/tabletop-skills/unsteady-blank-adapter.ts',
   daemon: 'trainer-daemon/api/main.ts',
   'language-server': 'language-server/server.ts',
   'replay-adapter': 'extension/replay/debug/main.ts',

@@ -45,7 +45,7 @@ if (does('controls')) {
   for (const seed of seeds) {
     const blank = await variant(`blank-${seed}`, {
       ...fineTuned(seed),
-      'harness.adapter': 'tabletop-skills-blank',
+      'harness.adapter': `${parseDocument(text).toJS().harness.adapter}-blank`,
     });
     await finish(join(runs, `blank-${seed}`), blank, 'evaluate');
     const permuted = await variant(`permuted-${seed}`, { ...fineTuned(seed), 'rl.advantage': 'permuted-control' });

@@ -48,18 +48,24 @@ export class TabletopEpisode implements Tabletop {
   private readonly context: SkillContext;
   private disposed = false;
 
-  private constructor(sim: Simulation, task: TaskSummary, goals: BoundGoal[], noiseSeed: string) {
+  private constructor(
+    sim: Simulation,
+    task: TaskSummary,
+    goals: BoundGoal[],
+    { noiseSeed, hand }: Pick<EpisodeStart, 'noiseSeed' | 'hand'>,
+  ) {
     this.simulation = sim;
     this.task = task;
     this.goals = goals;
     this.detector = new Detector(sim, new Random('tabletop-perception', noiseSeed));
     this.context = { sim, memory: new SceneMemory(), load: undefined };
+    if (hand === 'unsteady') this.context.unsteady = new Random('tabletop-unsteady-hand', noiseSeed);
     this.recorder = new TrajectoryRecorder(sim);
     sim.onFrame = () => this.recorder.frame();
   }
 
   /** See `startEpisode` of the folder's index. */
-  static async start({ suite, task, init, noiseSeed }: EpisodeStart): Promise<TabletopEpisode> {
+  static async start({ suite, task, init, ...world }: EpisodeStart): Promise<TabletopEpisode> {
     checkInit(init);
     const { base, perturbation, spec, goal, summary } = resolveTask(suite, task);
     const start = layout(base, task, spec, perturbation, init);
@@ -67,7 +73,7 @@ export class TabletopEpisode implements Tabletop {
     const sim = borrowSimulation(await loadEngine(), spec.scene);
     try {
       sim.reset(start);
-      return new TabletopEpisode(sim, summary, goals, noiseSeed);
+      return new TabletopEpisode(sim, summary, goals, world);
     } catch (error) {
       sim.dispose();
       throw error;

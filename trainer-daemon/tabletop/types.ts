@@ -130,6 +130,8 @@ export interface EpisodeStart {
   init: number;
   /** Seeds the noise of perception, so that attempts on one initial state differ. */
   noiseSeed: string;
+  /** An unsteady hand now and then puts down a hand's breadth beside where it was to; default steady. */
+  hand?: 'steady' | 'unsteady';
 }
 
 /** How an instruction singles an object out. `relation` is one of the phrases that `singleOut` reads. */

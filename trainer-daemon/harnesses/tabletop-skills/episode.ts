@@ -32,6 +32,8 @@ export const episodeOrderSchema = z.object({
   outputDir: z.string().min(1),
   /** `blank` keeps from the planner what its tools answered: what a planner can do without looking. */
   observations: z.enum(['full', 'blank']).default('full'),
+  /** `unsteady`: the arm now and then puts down beside where it was to, and does not notice. */
+  hand: z.enum(['steady', 'unsteady']).default('steady'),
 });
 export type EpisodeOrder = z.output<typeof episodeOrderSchema>;
 
@@ -78,6 +80,7 @@ export async function playEpisode(order: EpisodeOrder): Promise<EpisodeResult> {
       task: order.taskIndex,
       init: order.init,
       noiseSeed: `${order.seed}`,
+      hand: order.hand,
     });
     messages.push({ role: 'system', content: SYSTEM_PROMPT });
     messages.push({ role: 'user', content: taskMessage(world.task.instruction) });

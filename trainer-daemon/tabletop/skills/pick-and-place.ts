@@ -2,6 +2,7 @@
  * Picking and placing at perceived positions. The controllers are frozen and trust what they were given: where that is
  * wrong they fail as physics has it, and tell only what the fingers' and joints' sensors tell.
  */
+import type { Random } from '../../../protocol/random.ts';
 import type { Simulation } from '../physics/simulation.ts';
 import { FINGER_OPEN } from '../scene/robot.ts';
 import type { Detection, Grasp, PlaceTarget, Side, SkillCode, Vec3 } from '../types.ts';
@@ -22,6 +23,8 @@ export interface SkillContext {
   sim: Simulation;
   memory: SceneMemory;
   load: Load | undefined;
+  /** Draws of a hand that does not always put down where it was to. */
+  unsteady?: Random;
 }
 
 const REACH: [number, number] = [0.25, 0.75];
@@ -33,6 +36,8 @@ const DROP = 0.004;
 const RELEASE_OPENING = 0.01;
 /** Free room beside things put side by side. */
 const BESIDE_GAP = 0.045;
+/** How often an unsteady hand misses the place it was to put down at, and by how many metres, in any direction. */
+const UNSTEADY = { share: 0.35, distance: [0.1, 0.14] };
 
 export function isReachable([x, y, z]: Vec3): boolean {
   const distanceFromBase = Math.hypot(x, y);
@@ -108,6 +113,19 @@ function destination(context: SkillContext, load: Load, target: PlaceTarget): Ve
   return freeSpot(context, load, inside ? target.inside : target.on, inside);
 }
 
+/** The hand's sensors do not tell that it missed; only looking does. */
+function withUnsteadiness({ unsteady }: SkillContext, [x, y, z]: Vec3): Vec3 {
+  if (!unsteady) return [x, y, z];
+  // Three draws each time, so that what follows does not hang on this one.
+  const [misses, share, turn] = [unsteady.next() < UNSTEADY.share, unsteady.next(), unsteady.next()];
+  if (!misses) return [x, y, z];
+  const [low, high] = UNSTEADY.distance;
+  const [distance, direction] = [low + share * (high - low), 2 * Math.PI * turn];
+  const missed: Vec3 = [x + distance * Math.cos(direction), y + distance * Math.sin(direction), z];
+  // It stays within reach: the skill would tell otherwise.
+  return isReachable(missed) ? missed : [x, y, z];
+}
+
 /** The spot on or in a thing with the most room beside what is remembered there; the middle where nothing is. */
 function freeSpot(context: SkillContext, load: Load, target: Detection, inside: boolean): Vec3 {
   const support = supportOf(target, inside);
@@ -153,7 +171,7 @@ export function place(context: SkillContext, target: PlaceTarget): SkillCode {
   const { sim, memory, load } = context;
   if (!load) return 'not-holding';
   if (dropIfLost(context)) return 'slipped';
-  const [x, y, z] = destination(context, load, target);
+  const [x, y, z] = withUnsteadiness(context, destination(context, load, target));
   const inDrawer = 'inside' in target && target.inside.kind === 'drawer';
   const yaw = placingYaw(sim.arm.targetYaw, target);
   const [c, s] = [Math.cos(yaw), Math.sin(yaw)];

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { EpisodeOutput, EpisodeRequest } from '../../../../protocol/adapter.ts';
 import { launchSchema, outcomeSchema } from '../../../../protocol/adapter.ts';
 import adapter from '../../../../trainer-daemon/harnesses/tabletop-skills/adapter.ts';
+import blank from '../../../../trainer-daemon/harnesses/tabletop-skills/blank-adapter.ts';
+import unsteady from '../../../../trainer-daemon/harnesses/tabletop-skills/unsteady-adapter.ts';
+import unsteadyBlank from '../../../../trainer-daemon/harnesses/tabletop-skills/unsteady-blank-adapter.ts';
 import { INITIAL_STATES } from '../../../../trainer-daemon/tabletop/index.ts';
 
 const EPISODE = {
@@ -139,6 +142,18 @@ describe('the adapter', () => {
     expect(launch).toEqual({
       worker: { command: '/bin/node', args: ['/dist/tabletop-skills.mjs'] },
       episode: told,
+    });
+    // The harder world and the controls tell the same worker what is other.
+    const others = { blank, unsteady, both: unsteadyBlank };
+    const episodes: Record<string, unknown> = {};
+    for (const [name, other] of Object.entries(others)) {
+      const parsed = launchSchema.parse(await other.launch(request, context));
+      episodes[name] = 'episode' in parsed ? parsed.episode : undefined;
+    }
+    expect(episodes).toEqual({
+      blank: { ...told, observations: 'blank' },
+      unsteady: { ...told, hand: 'unsteady' },
+      both: { ...told, observations: 'blank', hand: 'unsteady' },
     });
     expect(adapter.scriptedTeacher?.(context)).toEqual({
       command: '/bin/node',

@@ -54,6 +54,39 @@ describe('what perception tells', () => {
   });
 });
 
+describe('an unsteady hand', () => {
+  /** Centimetres from where a can was to stand to where it stands, over several noises. */
+  const misses = async (hand: 'steady' | 'unsteady'): Promise<number[]> => {
+    const found: number[] = [];
+    for (let k = 0; k < 12; k++) {
+      episode = await TabletopEpisode.start({
+        ...{ suite: 'tabletop_long', task: 1, init: 3, noiseSeed: `hand ${k}`, hand },
+      });
+      const can = real('can', 'red');
+      expect(episode.pick(can, 'top').code).toBe('held');
+      const { code } = episode.place({ at: [0.36, -0.03] });
+      expect(['placed', 'blocked']).toContain(code);
+      const now = truth(episode).find(({ kind, colour }) => kind === can.kind && colour === can.colour);
+      // Where it lands on something else it says so, as any hand does.
+      if (code === 'placed')
+        found.push(100 * Math.hypot((now?.position[0] ?? 0) - 0.36, (now?.position[1] ?? 0) + 0.03));
+      episode.dispose();
+    }
+    return found;
+  };
+
+  it('now and then puts down beside where it was to, and tells nothing of it', async () => {
+    const steady = await misses('steady');
+    expect(Math.max(...steady)).toBeLessThan(3);
+    const unsteady = await misses('unsteady');
+    const beside = unsteady.filter((centimetres) => centimetres > 8);
+    expect(beside.length).toBeGreaterThanOrEqual(1);
+    expect(beside.length).toBeLessThanOrEqual(9);
+    expect(unsteady.filter((centimetres) => centimetres <= 8).every((centimetres) => centimetres < 3)).toBe(true);
+    expect(await misses('unsteady')).toEqual(unsteady);
+  });
+});
+
 describe('physics decides', () => {
   it.each([0, 1, 2])(
     'a bowl cannot be straddled from the top, but taken by the rim (initial state %i)',
