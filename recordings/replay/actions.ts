@@ -33,6 +33,12 @@ export interface ReplayAction {
 const CODE_ARGUMENTS = ['code', 'source', 'script', 'program', 'python'];
 const FENCE = /^```([A-Za-z0-9_+-]*)[^\n]*\n([\s\S]*?)^```[ \t]*$/gm;
 const EXCEPTION = /^\s*Traceback \(most recent call last\)|^\w*(?:Error|Exception)(?::|$)/m;
+/**
+ * What the skills of the embedded tabletop world answer when they did not do what they were asked for, followed by the state
+ * of the hand: `slipped; gripper empty`. The arm may have moved.
+ */
+const SKILL_FAILURE =
+  /^(?:slipped|nothing-between-fingers|unreachable|blocked|not-holding|already-holding|handle-missed|timeout); (?:gripper empty|holding)$/;
 const FAILURE = /^\s*(?:error|failed|failure)\b/i;
 
 /**
@@ -91,12 +97,17 @@ export function textOf({ content }: Message): string {
     .join('\n');
 }
 
-/** Harnesses have no common word for a failure: ours says `error: ...`, others answer `{"error": ...}` or a traceback. */
+/** A skill of the embedded world was carried out and failed, other than a call that was refused. */
+export function skillFailed(result: string | null): boolean {
+  return result !== null && SKILL_FAILURE.test(result.trim());
+}
+
+/** Harnesses have no common word for a failure: ours says `error: ...` or a skill's code, others answer `{"error": ...}` or a traceback. */
 function judged(answers: readonly Message[]): Pick<ReplayAction, 'result' | 'answers' | 'failed' | 'exception'> {
   if (answers.length === 0) return { result: null, answers, failed: false, exception: false };
   const result = answers.map(textOf).join('\n');
   const exception = EXCEPTION.test(result);
   const object = result.trimStart().startsWith('{') ? parseArguments(result) : null;
   const told = object !== null && ((object.error ?? null) !== null || object.ok === false || object.success === false);
-  return { result, answers, failed: exception || told || FAILURE.test(result), exception };
+  return { result, answers, failed: exception || told || FAILURE.test(result) || skillFailed(result), exception };
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import { parseJson } from '../documents.ts';
 import { readPlainFile } from '../plain-file.ts';
-import type { ReplayAction } from './actions.ts';
+import { type ReplayAction, skillFailed } from './actions.ts';
 
 const spansSchema = z.looseObject({
   spans: z.array(z.looseObject({ name: z.string(), start: z.number(), end: z.number(), held: z.string().nullable() })),
@@ -60,8 +60,8 @@ export function assignSpansBack(actions: readonly ReplayAction[], spans: readonl
   }
 }
 
-function isOf({ name, failed }: ReplayAction, span: ReplaySpan): boolean {
-  return !failed && plain(name).startsWith(plain(span.name));
+function isOf({ name, failed, result }: ReplayAction, span: ReplaySpan): boolean {
+  return (!failed || skillFailed(result)) && plain(name).startsWith(plain(span.name));
 }
 
 function plain(name: string): string {

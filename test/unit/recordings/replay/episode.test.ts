@@ -9,9 +9,11 @@ import {
   type ReplayEpisode,
   readTranscript,
 } from '../../../../recordings/replay/index.ts';
+import { describeSkill } from '../../../../trainer-daemon/harnesses/tabletop-skills/observations.ts';
 import { openRun } from '../../../../trainer-daemon/store/index.ts';
+import type { SkillCode } from '../../../../trainer-daemon/tabletop/types.ts';
 import { linesOf, episode as record } from '../../trainer-daemon/store/runs.ts';
-import { callsOf, recordedGroup, SECTION, TURNS } from './hand-made.ts';
+import { callsOf, recordedGroup, SECTION, TURNS, type Turn } from './hand-made.ts';
 
 async function open(folder: string, id = 'e0', section = SECTION): Promise<ReplayEpisode> {
   const recording = await openRecording(folder);
@@ -132,6 +134,38 @@ describe('an episode', () => {
     ]);
     expect(none.toolCalls).toEqual([]);
     expect(json.toolCalls).toMatchObject([{ arguments: null, failed: true, exception: false }, { failed: false }]);
+  });
+
+  it('tells skills of the embedded world that failed, which moved the arm none the less', async () => {
+    const done: Record<SkillCode, boolean> = {
+      ...{ held: true, placed: true, moved: true, released: true, opened: true, closed: true },
+      ...{ slipped: false, 'nothing-between-fingers': false, unreachable: false, blocked: false },
+      ...{ 'not-holding': false, 'already-holding': false, 'handle-missed': false, timeout: false },
+    };
+    const codes = Object.keys(done) as SkillCode[];
+    const told = { ok: false, gripperOpening: 0, tcp: [0, 0, 0] as [number, number, number], seconds: 1 };
+    for (const holding of [true, false]) {
+      const results = codes.map((code) => describeSkill({ ...told, code, holding }));
+      const turns: Turn[] = [{ tools: results.map((result) => ['pick', {}, result]) }, { content: 'x' }];
+      const [{ toolCalls }] = await all(await open(await recordedGroup({ turns })));
+      expect(toolCalls.map(({ failed }) => failed)).toEqual(codes.map((code) => !done[code]));
+      expect(toolCalls.some(({ exception }) => exception)).toBe(false);
+    }
+    const more = async (_: unknown, folder: string) =>
+      writeFileSync(
+        join(folder, `${SECTION}/output/e0/trajectory.json`),
+        JSON.stringify({ version: 1, spans: [1, 2].map((end) => ({ name: 'pick', start: end - 1, end, held: null })) }),
+      );
+    const results = ['error: detect first', 'slipped; gripper empty', 'held; holding', 'blocked by the road'];
+    const turns: Turn[] = [{ tools: results.map((result) => ['pick', {}, result]) }, { content: 'x' }];
+    const [{ toolCalls }] = await all(await open(await recordedGroup({ turns, more })));
+    expect(toolCalls.map(({ failed, span }) => [failed, span])).toEqual([
+      [true, null],
+      [true, 0],
+      [false, 1],
+      // Words of another harness that only begin alike.
+      [false, null],
+    ]);
   });
 
   it('is refused where there is none', async () => {
