@@ -13,19 +13,13 @@ import {
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol as Dap } from '@vscode/debugprotocol';
-import {
-  FACT_NAMES,
-  type FactPlace,
-  facts,
-  levelOf,
-  parseCondition,
-  placeAt,
-} from '../../../recordings/replay/facts.ts';
+import { type FactPlace, levelOf, parseCondition, placeAt } from '../../../recordings/replay/facts.ts';
 import { type Move, type Position, type Rest, shown, shownInLine } from '../../../recordings/replay/index.ts';
 import type { Disposable } from '../../daemon/emitter.ts';
 import type { ReplaySession } from '../session.ts';
 import { adapterLink } from './adapter-link.ts';
 import { type BreakpointHit, Breakpoints } from './breakpoints.ts';
+import { completionsOf } from './completions.ts';
 import { filterList } from './exception-filters.ts';
 import { Frames } from './frames.ts';
 import type { AdapterHost } from './host.ts';
@@ -156,8 +150,8 @@ export class ReplayDebugAdapter extends ProtocolServer {
     evaluate: async ({ expression, frameId, context }) => ({
       body: await this.values.evaluate(expression, await this.placeOf(frameId), context === 'clipboard'),
     }),
-    completions: async ({ text, column }) => ({
-      body: { targets: completionsOf(text, this.lineFrom(column, 'column')) },
+    completions: async ({ text, column, frameId }) => ({
+      body: { targets: await completionsOf(text, this.lineFrom(column, 'column'), await this.placeOf(frameId)) },
     }),
     source: async ({ source, sourceReference }) => ({
       body: { content: await this.open().sources.textOf(source ?? { sourceReference }), mimeType: 'text/plain' },
@@ -210,6 +204,7 @@ export class ReplayDebugAdapter extends ProtocolServer {
       supportsSteppingGranularity: true,
       supportsTerminateRequest: true,
       supportsConditionalBreakpoints: true,
+      supportsHitConditionalBreakpoints: true,
       supportsFunctionBreakpoints: true,
       supportsDataBreakpoints: true,
       supportsLogPoints: true,
@@ -372,18 +367,4 @@ export class ReplayDebugAdapter extends ProtocolServer {
   private offset(what: 'line' | 'column'): number {
     return (what === 'line' ? this.client.linesStartAt1 : this.client.columnsStartAt1) === false ? 1 : 0;
   }
-}
-
-/** Names that complete what is typed before a column (1-based). */
-function completionsOf(text: string, column: number): Dap.CompletionItem[] {
-  const typed = /[\p{L}_$][\p{L}\p{N}_$]*$/u.exec(text.slice(0, column - 1))?.[0] ?? '';
-  // After a dot come fields of a record, which are not listed here.
-  if (text[column - 2 - typed.length] === '.') return [];
-  return FACT_NAMES.filter((name) => name.toLowerCase().startsWith(typed.toLowerCase())).map((name) => ({
-    label: name,
-    detail: facts[name].words,
-    type: 'property' as const,
-    start: column - 1 - typed.length,
-    length: typed.length,
-  }));
 }

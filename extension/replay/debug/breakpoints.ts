@@ -5,6 +5,7 @@ import { type FactPlace, levelOf, parseCondition, placeAt, valueAt } from '../..
 import { type Hit, holds, type Position, type ReplayEpisode } from '../../../recordings/replay/index.ts';
 import type { ReplaySession } from '../session.ts';
 import { FILTERS, type Filter, foundBy } from './exception-filters.ts';
+import { HitCounts, type HitRule, hitRule } from './hit-counts.ts';
 import type { Language } from './host.ts';
 import type { LineTarget, Sources } from './sources.ts';
 import { valueText } from './values.ts';
@@ -14,6 +15,7 @@ interface Breakpoint {
   id: number;
   problem?: string;
   condition?: Expression;
+  hits?: HitRule;
 }
 interface LineBreakpoint extends Breakpoint {
   source: Dap.Source;
@@ -44,6 +46,7 @@ export class Breakpoints {
   private functions: ValueBreakpoint[] = [];
   private data: ValueBreakpoint[] = [];
   private filters: { filter: Filter; condition?: Expression }[] = [];
+  private readonly counts = new HitCounts();
   private ids = 0;
   /** Conditions that failed, which are told once. */
   private readonly told = new Set<string>();
@@ -59,8 +62,13 @@ export class Breakpoints {
   /** Replaces those of a source. */
   async setLines(source: Dap.Source, given: Dap.SourceBreakpoint[]): Promise<Dap.Breakpoint[]> {
     const same = (one: Dap.Source) => one.path === source.path && one.sourceReference === source.sourceReference;
-    const set: LineBreakpoint[] = given.map(({ line, condition, logMessage }) => {
-      const breakpoint: LineBreakpoint = { ...this.checked(condition), source, line };
+    const l10n = this.language;
+    const set: LineBreakpoint[] = given.map(({ line, condition, hitCondition, logMessage }) => {
+      const breakpoint: LineBreakpoint = { ...this.checked(condition, hitCondition), source, line };
+      if (breakpoint.hits && !breakpoint.hits(1))
+        breakpoint.problem = l10n.t(
+          'A line is met once in an episode; a function breakpoint counts the places where an expression holds',
+        );
       try {
         if (logMessage !== undefined) breakpoint.log = logParts(logMessage);
       } catch (error) {
@@ -76,6 +84,7 @@ export class Breakpoints {
   /** Finds lines anew after transcripts have changed. @returns those that are elsewhere now. */
   async resolveAgain(): Promise<Dap.Breakpoint[]> {
     const changed: Dap.Breakpoint[] = [];
+    this.counts.clear();
     for (const breakpoint of this.lines) {
       const before = JSON.stringify(shownLine(breakpoint));
       await this.resolve(breakpoint);
@@ -87,13 +96,13 @@ export class Breakpoints {
 
   /** A function breakpoint is a condition alone: it is met wherever its expression holds. */
   setFunctions(given: Dap.FunctionBreakpoint[]): Dap.Breakpoint[] {
-    this.functions = given.map(({ name, condition }) => this.ofExpression(name, condition));
+    this.functions = given.map(({ name, condition, hitCondition }) => this.ofExpression(name, condition, hitCondition));
     return this.functions.map(shownValue);
   }
 
   /** Met where the value of an expression is another than at the call (or tool call) before. */
   setData(given: Dap.DataBreakpoint[]): Dap.Breakpoint[] {
-    this.data = given.map(({ dataId, condition }) => this.ofExpression(dataId, condition));
+    this.data = given.map(({ dataId, condition, hitCondition }) => this.ofExpression(dataId, condition, hitCondition));
     return this.data.map(shownValue);
   }
 
@@ -114,6 +123,7 @@ export class Breakpoints {
   readonly stopAt = async (position: Position): Promise<BreakpointHit | undefined> => {
     const episode = this.session.episodes[position.thread];
     const place = await placeAt(episode, position.call, position.part);
+    const l10n = this.language;
     const hits: BreakpointHit[] = [];
     for (const breakpoint of this.lines) {
       const { target, problem, condition, id, log } = breakpoint;
@@ -122,19 +132,23 @@ export class Breakpoints {
       if (log) this.say(`${await this.logText(log, place)}\n`);
       else hits.push({ kind: 'breakpoint', ids: [id], text: '' });
     }
-    for (const { expression, condition, id } of this.functions) {
-      if (!expression || levelOfPart(position) !== levelOf(expression)) continue;
-      if (!(await this.holdsAt(expression, place)) || !(await this.holdsAt(condition, place))) continue;
+    for (const breakpoint of this.functions) {
+      const { expression, id } = breakpoint;
+      if (!expression || !(await this.functionMet(breakpoint, position, place))) continue;
+      if (!(await this.counted(breakpoint, position, (at, there) => this.functionMet(breakpoint, at, there)))) continue;
       hits.push({ kind: 'function breakpoint', ids: [id], text: expression.text });
     }
-    for (const { expression, condition, id } of this.data) {
-      const change = expression && (await this.change(expression, episode, position, place));
-      if (!change || !(await this.holdsAt(condition, place))) continue;
+    for (const breakpoint of this.data) {
+      const { expression, id } = breakpoint;
+      const change = await this.dataMet(breakpoint, position, place);
+      if (!expression || !change) continue;
+      const isMet = async (at: Position, there: FactPlace) => (await this.dataMet(breakpoint, at, there)) !== undefined;
+      if (!(await this.counted(breakpoint, position, isMet))) continue;
       const [from, to] = change.map(valueText);
       hits.push({
         kind: 'data breakpoint',
         ids: [id],
-        text: this.language.t('{0} changed from {1} to {2}', expression.text, from, to),
+        text: l10n.t('{0} changed from {1} to {2}', expression.text, from, to),
       });
     }
     for (const { filter, condition } of this.filters) {
@@ -146,6 +160,31 @@ export class Breakpoints {
     const shown = hits.find(({ kind }) => kind === 'exception') ?? hits[0];
     return shown && { ...shown, ids: hits.flatMap(({ ids }) => ids) };
   };
+
+  private async functionMet({ expression, condition }: ValueBreakpoint, position: Position, place: FactPlace) {
+    if (!expression || levelOfPart(position) !== levelOf(expression)) return false;
+    return (await this.holdsAt(expression, place)) && (await this.holdsAt(condition, place));
+  }
+
+  /** The value before and now, where it has changed and the condition holds. */
+  private async dataMet({ expression, condition }: ValueBreakpoint, position: Position, place: FactPlace) {
+    const change = expression && (await this.change(expression, place.episode, position, place));
+    return change && (await this.holdsAt(condition, place)) ? change : undefined;
+  }
+
+  /** Whether a place where a breakpoint is met has a number that its hit count asks for. */
+  private async counted(
+    breakpoint: Breakpoint,
+    position: Position,
+    isMet: (at: Position, place: FactPlace) => Promise<boolean>,
+  ): Promise<boolean> {
+    if (!breakpoint.hits) return true;
+    const episode = this.session.episodes[position.thread];
+    const number = await this.counts.numberOf(breakpoint, episode, position, async (at) =>
+      isMet(at, await placeAt(episode, at.call, at.part)),
+    );
+    return breakpoint.hits(number);
+  }
 
   /** What there is to find out at a position when it is not a continue that came there. */
   async exceptionAt(position: Position): Promise<{ filter: Filter; text: string } | undefined> {
@@ -195,8 +234,8 @@ export class Breakpoints {
     return text;
   }
 
-  private ofExpression(text: string, condition: string | undefined): ValueBreakpoint {
-    const breakpoint: ValueBreakpoint = this.checked(condition);
+  private ofExpression(text: string, condition: string | undefined, hits: string | undefined): ValueBreakpoint {
+    const breakpoint: ValueBreakpoint = this.checked(condition, hits);
     try {
       breakpoint.expression = parseCondition(text);
     } catch (error) {
@@ -206,11 +245,16 @@ export class Breakpoints {
     return breakpoint;
   }
 
-  private checked(condition: string | undefined): Breakpoint {
+  private checked(condition: string | undefined, hitCondition?: string): Breakpoint {
+    const l10n = this.language;
     const id = ++this.ids;
-    if (condition === undefined || condition.trim() === '') return { id };
+    const hits = hitCondition === undefined || hitCondition.trim() === '' ? undefined : hitRule(hitCondition);
+    if (hits === undefined && hitCondition?.trim())
+      return { id, problem: l10n.t('A hit count is a number, alone or after ==, >, >=, <, <= or %') };
+    const counted: Breakpoint = hits ? { id, hits } : { id };
+    if (condition === undefined || condition.trim() === '') return counted;
     try {
-      return { id, condition: parseCondition(condition) };
+      return { ...counted, condition: parseCondition(condition) };
     } catch (error) {
       return { id, problem: (error as Error).message };
     }

@@ -44,6 +44,52 @@ async function lineOf(client: Client, text: string, thread = 0): Promise<number>
 
 const PICKS = TURNS[1].tools?.map(([name, given]) => `turn 1 > ${name} ${JSON.stringify(given)}`) as string[];
 
+describe('a hit count', () => {
+  it('counts the places of the episode, the same in both directions', async () => {
+    const client = await replay(await recordedGroup());
+    const set = async (name: string, hitCondition: string) => {
+      const args = { breakpoints: [{ name, hitCondition }] };
+      return (await client.ask<Breakpoints>('setFunctionBreakpoints', args)).breakpoints[0];
+    };
+    for (const [hitCondition, at] of [
+      ['2', ['turn 1']],
+      ['== 3', ['turn 2']],
+      ['>= 3', ['turn 2', 'turn 3']],
+      ['% 2', ['turn 1', 'turn 3']],
+      ['9', []],
+    ] as const) {
+      expect(await set('turn >= 0', hitCondition)).toMatchObject({ verified: true });
+      expect(await places(client), hitCondition).toEqual(at);
+    }
+    expect(await set('tool == "pick"', '2')).toMatchObject({ verified: true });
+    expect(await places(client)).toEqual([PICKS[1]]);
+    await set('tool == "pick"', '< 2');
+    expect(await places(client)).toEqual([PICKS[0]]);
+    for (const wrong of ['x', '-1', '% 0', '2 3'])
+      expect(await set('turn >= 0', wrong)).toMatchObject({
+        verified: false,
+        message: expect.stringMatching(/^A hit count is a number/),
+      });
+    await set('turn >= 0', '9');
+    await client.ask('setDataBreakpoints', { breakpoints: [{ dataId: 'turn', hitCondition: '2' }] });
+    expect(await places(client)).toEqual(['turn 2']);
+  });
+
+  it('of a line that can never be met is refused', async () => {
+    const client = await replay(await recordedGroup());
+    const [{ source }] = await client.frames();
+    const line = await lineOf(client, 'turn 2');
+    const set = (hitCondition: string) =>
+      client.ask<Breakpoints>('setBreakpoints', { source, breakpoints: [{ line, hitCondition }] });
+    expect((await set('2')).breakpoints).toMatchObject([
+      { verified: false, message: expect.stringContaining('met once in an episode') },
+    ]);
+    expect(await places(client)).toEqual([]);
+    expect((await set('>= 1')).breakpoints).toMatchObject([{ verified: true, line }]);
+    expect(await places(client)).toEqual(['turn 2']);
+  });
+});
+
 describe('a breakpoint', () => {
   it('on a line of the transcript stops at its part, in both directions', async () => {
     const client = await replay(await recordedGroup());

@@ -149,7 +149,18 @@ describe('the debug console', () => {
       (await client.ask<Dap.CompletionsResponse['body']>('completions', { text, column: text.length + 1 })).targets;
     expect(await complete('turn > 1 && adv')).toMatchObject([{ label: 'advantage', start: 12, length: 3 }]);
     expect((await complete('')).map(({ label }) => label)).toEqual(FACT_NAMES);
-    expect(await complete('sample.adv')).toEqual([]);
+    expect(await complete('sample.adv')).toMatchObject([{ label: 'advantage', detail: 'number', start: 7, length: 3 }]);
+    const fields = async (text: string) => (await complete(text)).map(({ label }) => label);
+    expect(await fields('group.')).toEqual(['size', 'valid', 'rewards', 'mean', 'best', 'attempts']);
+    expect(await fields('turn > 1 && messages[0].')).toEqual(['role', 'content']);
+    expect(await fields('group.attempts[1].re')).toEqual(['reward']);
+    expect([await fields('group.rewards.'), await fields('reasoning.')]).toEqual([['length'], ['length']]);
+    for (const none of ['rewad.', 'turn.', '3.', 'target.', '.', 'group..']) expect(await fields(none)).toEqual([]);
+    const { id: frameId } = (await client.frames())[0];
+    const { targets } = await client.ask<Dap.CompletionsResponse['body']>('completions', {
+      ...{ text: 'group. + 1', column: 7, frameId },
+    });
+    expect(targets.map(({ start }) => start)).toEqual(Array(6).fill(6));
   });
 
   it('counts lines and columns as the client does', async () => {
