@@ -3,6 +3,8 @@ import { plural } from '../output/format.ts';
 import type { Candidate } from './choose.ts';
 import { padTo } from './columns.ts';
 import type { Key, Line, View } from './full-screen.ts';
+import { PICKER_HELP, PICKER_HINTS } from './keys.ts';
+import { messageRows } from './rows.ts';
 import { shownNumber } from './words.ts';
 
 const HEAD = 2;
@@ -16,6 +18,7 @@ export class EpisodePicker implements View<Candidate | 'quit'> {
   private page = 1;
   private filter = '';
   private typing = false;
+  private helping = false;
 
   constructor(run: string, all: readonly Candidate[]) {
     this.run = run;
@@ -23,6 +26,11 @@ export class EpisodePicker implements View<Candidate | 'quit'> {
   }
 
   async key({ name, text }: Key): Promise<Candidate | 'quit' | undefined> {
+    if (this.helping) {
+      this.helping = false;
+      // What goes back to the list does nothing else there; other keys do.
+      if (text === 'q' || text === '?' || ['escape', 'return', 'enter'].includes(name)) return undefined;
+    }
     const listed = this.listed();
     if (name === 'return' || name === 'enter') {
       if (!this.typing || listed.length === 1) return listed[this.chosen];
@@ -34,6 +42,7 @@ export class EpisodePicker implements View<Candidate | 'quit'> {
     else if (this.typing && text !== '') this.filterBy(this.filter + text);
     else if (text === 'q') return 'quit';
     else if (text === '/') this.typing = true;
+    else if (text === '?') this.helping = true;
     else this.chosen += stepOf(name, text, this.page, listed.length);
     this.chosen = Math.max(0, Math.min(listed.length - 1, this.chosen));
     return undefined;
@@ -50,14 +59,21 @@ export class EpisodePicker implements View<Candidate | 'quit'> {
       const here = this.first + k === this.chosen;
       return [{ text: `${here ? '>' : ' '} ${rowOf(one, width)}`, style: here ? 'bold' : 'plain' }];
     });
+    if (this.helping) lines.splice(0, lines.length, ...this.help(columns));
     while (lines.length < this.page) lines.push([]);
     const filter = this.typing || this.filter !== '' ? ` · with "${this.filter}${this.typing ? '▏' : ''}"` : '';
     return [
       [{ text: `${this.run} · ${plural(listed.length, 'episode')}${filter}`, style: 'bold' }],
       [{ text: '─'.repeat(columns), style: 'dim' }],
       ...lines,
-      [{ text: '↑↓ choose · return opens · / filters · q quits', style: 'dim' }],
+      [{ text: PICKER_HINTS, style: 'dim' }],
     ];
+  }
+
+  private help(columns: number): Line[] {
+    return messageRows(PICKER_HELP, columns)
+      .slice(0, this.page)
+      .map(({ line }) => line);
   }
 
   private listed(): readonly Candidate[] {

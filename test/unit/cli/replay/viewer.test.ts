@@ -188,6 +188,28 @@ describe('the list of episodes', () => {
     expect(await result).toMatchObject({ id: 'b' });
   });
 
+  it('tells its keys, and goes back to the list where it was', async () => {
+    const { terminal, result } = picked();
+    await terminal.shows(/\? keys/);
+    terminal.type(`${KEYS.down}?`);
+    await terminal.shows(/return +replays the episode/);
+    expect(terminal.text).not.toContain('> rounds');
+    for (const back of ['q', '?', '\r']) {
+      terminal.type(back);
+      await terminal.shows(/> rounds\/0001/);
+      terminal.type('?');
+      await terminal.shows(/q, Ctrl-C +quit/);
+    }
+    // In a filter a question mark is text.
+    terminal.type('q');
+    terminal.type('/');
+    await terminal.shows(/with "▏"/);
+    terminal.type('?');
+    await terminal.shows(/with "\?▏"/);
+    terminal.type('\u007f\r\r');
+    expect(await result).toMatchObject({ id: 'a' });
+  });
+
   it('is filtered by what is typed', async () => {
     const { terminal, result } = picked();
     terminal.type('/t/4');
