@@ -17,6 +17,7 @@ import {
   type TranscriptView,
 } from '../../recordings/replay/index.ts';
 import { type Disposable, Emitter } from '../daemon/emitter.ts';
+import { withoutTimes } from './compared-text.ts';
 
 export interface ReplayTarget {
   /** The run's directory. */
@@ -255,7 +256,7 @@ async function readView(episode: ReplayEpisode, view: TranscriptView): Promise<T
     case 'full':
       return readTranscript(episode, 'all');
     case 'from':
-      return readTranscript(episode, undefined, { from: view.call });
+      return withoutTimes(episode, await readTranscript(episode, undefined, { from: view.call }));
     default:
       throw new RangeError('this text is of one part of a call, and no transcript');
   }

@@ -42,6 +42,23 @@ describe('a replay session', () => {
     expect(session.episode.id).toBe('e0');
   });
 
+  it('tells the calls from one on without the times that they took, line by line as otherwise', async () => {
+    const session = await open(await recordedGroup());
+    const usual = await session.transcript(0);
+    const compared = await session.transcript(0, { mode: 'from', call: 1 });
+    const timeless = (lines: readonly string[]) => lines.map((line) => line.replace(/^(turn .*) · \d+ ms/, '$1'));
+    expect(usual.text.match(/^turn .* · \d+ ms/gm)).toHaveLength(4);
+    expect(compared.text).not.toMatch(/\d ms/);
+    const from = (text: typeof usual) => text.lines.slice((text.lineOf(1, 'call') ?? 0) - 1);
+    expect(from(compared)).toEqual(timeless(from(usual)));
+    expect(compared.sections.map(({ call, part }) => [call, part])).toEqual([
+      [1, 'call'],
+      [2, 'call'],
+      [3, 'call'],
+      [3, 'outcome'],
+    ]);
+  });
+
   it('takes up what is written by itself, and tells of it', async () => {
     const folder = await recordedGroup();
     const run = await openRun(folder);
