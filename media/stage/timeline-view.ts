@@ -55,7 +55,7 @@ export class TimelineView {
       },
     );
     this.buttons.push(end);
-    this.columns.replaceChildren(...this.buttons, this.head);
+    this.columns.replaceChildren(...this.buttons);
     const wide = this.details.open;
     this.details.replaceChildren(element('summary', {}, word('asTable')), callTable(episode));
     this.details.open = wide;
@@ -74,10 +74,14 @@ export class TimelineView {
     if (this.columns.contains(document.activeElement)) this.buttons[current].focus();
     const segment = this.timeline.segments[call];
     const column = this.buttons[call];
-    this.head.hidden = !segment || !column;
-    if (!segment || !column) return;
+    if (!segment || !column) {
+      this.head.remove();
+      return;
+    }
     const share = Math.min(1, Math.max(0, (time - segment.from) / (segment.to - segment.from)));
-    this.head.style.transform = `translateX(${column.offsetLeft + share * column.offsetWidth}px)`;
+    // In the column itself, so that it goes along when columns change their width.
+    if (this.head.parentElement !== column) column.append(this.head);
+    this.head.style.left = `${100 * share}%`;
     const scroller = this.columns.parentElement;
     if (!scroller) return;
     const { offsetLeft, offsetWidth } = this.buttons[current];

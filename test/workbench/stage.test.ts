@@ -94,6 +94,20 @@ describe.skipIf(vscodeFolder === null)('the stage', () => {
     expect((await drawn(page)).colours).toBeGreaterThan(200);
     expect(await page.locator('.column').count()).toBe(6);
     expect(await page.locator('#group tbody tr').count()).toBe(3);
+    // The mark of the time stays at the call's column when the panel gets narrower, and when columns are measured anew.
+    const marked = () =>
+      page.evaluate(`(() => {
+        const [mark, column] = ['.playhead', '.column[aria-current]'].map((one) => document.querySelector(one).getBoundingClientRect());
+        return mark.left >= column.left - 1 && mark.left <= column.right + 1;
+      })()`);
+    expect(await marked()).toBe(true);
+    const size = page.viewportSize() ?? { width: 0, height: 0 };
+    await page.setViewportSize({ ...size, width: Math.round(size.width * 0.6) });
+    await expect.poll(marked).toBe(true);
+    await page.setViewportSize(size);
+    await page.locator('#measure').selectOption('latency');
+    expect(await marked()).toBe(true);
+    await page.locator('#measure').selectOption('simulated');
     expect(await page.locator('.badge-good').textContent()).toBe('reward 1, goal reached in call 4');
     for (const theme of ['dark', 'light', 'high-contrast'] as const) {
       await window.dress(theme);
