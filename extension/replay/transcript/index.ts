@@ -26,7 +26,7 @@ export function provideTranscripts(
     new TranscriptHints(transcripts),
     new TranscriptStructure(transcripts),
     new TokenHeat(transcripts, log),
-    new CursorMarks(transcripts),
+    new CursorMarks(sessions, transcripts),
     new RecordedValues(sessions, transcripts),
     provideImages(),
   );

@@ -1,4 +1,7 @@
-/** Where the replay stands, in the transcripts that are seen: the part is marked, and comes into sight when the cursor moves. */
+/**
+ * Where the replay stands, in the transcripts that are seen: the part is marked, and comes into sight when the cursor moves.
+ * Only the replay that a person looks at has a mark; while there is none, each transcript has its own.
+ */
 import {
   type Disposable,
   l10n,
@@ -12,9 +15,11 @@ import {
 } from 'vscode';
 import { COLORS } from '../../ids.ts';
 import type { ReplaySession } from '../session.ts';
+import type { ReplaySessions } from '../sessions.ts';
 import type { TranscriptDocuments } from './documents.ts';
 
 export class CursorMarks implements Disposable {
+  private readonly sessions: ReplaySessions;
   private readonly documents: TranscriptDocuments;
   private readonly here = window.createTextEditorDecorationType({
     isWholeLine: true,
@@ -29,13 +34,17 @@ export class CursorMarks implements Disposable {
     borderStyle: 'solid',
     borderColor: new ThemeColor(COLORS.currentCallBorder),
   });
-  private readonly subscriptions: Disposable[];
+  private readonly subscriptions: { dispose(): void }[];
 
-  constructor(documents: TranscriptDocuments) {
+  constructor(sessions: ReplaySessions, documents: TranscriptDocuments) {
+    this.sessions = sessions;
     this.documents = documents;
     this.subscriptions = [
       this.here,
       this.part,
+      sessions.onDidChangeCurrent(() => {
+        for (const editor of window.visibleTextEditors) this.mark(editor, undefined, false);
+      }),
       documents.onMoved((session) => this.markAll(session, true)),
       documents.onNews((session) => this.markAll(session, false)),
       window.onDidChangeVisibleTextEditors((editors) => {
@@ -63,7 +72,8 @@ export class CursorMarks implements Disposable {
     const { transcript, session, thread, target } = shows;
     const { position } = session.cursor;
     const alone = target.view?.mode === 'sampled' || target.view?.mode === 'prompt';
-    const lines = position.thread === thread && !alone ? transcript.linesOf(position.call, position.part) : undefined;
+    const marked = position.thread === thread && !alone && (this.sessions.current ?? session) === session;
+    const lines = marked ? transcript.linesOf(position.call, position.part) : undefined;
     if (!lines || lines.to > editor.document.lineCount + 1) {
       editor.setDecorations(this.here, []);
       editor.setDecorations(this.part, []);
