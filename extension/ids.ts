@@ -10,6 +10,7 @@ export const COMMANDS = {
   resumeTraining: 'agenticRoboRL.resumeTraining',
   runEpisode: 'agenticRoboRL.runEpisode',
   replayEpisode: 'agenticRoboRL.replayEpisode',
+  openSampleRun: 'agenticRoboRL.openSampleRun',
   evaluateCheckpoint: 'agenticRoboRL.evaluateCheckpoint',
   compareRuns: 'agenticRoboRL.compareRuns',
   serveCheckpoint: 'agenticRoboRL.serveCheckpoint',

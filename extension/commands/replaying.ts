@@ -1,8 +1,9 @@
-/** Replay Episode: from the tree of runs, from a file of calls, or by asking. */
+/** Replay Episode and Open Sample Run: from the tree of runs, from a file of calls, or by asking. */
 import { l10n, Uri, window } from 'vscode';
 import { chooseEpisode } from '../replay/choosing.ts';
 import { sectionOf as sectionOfFile } from '../replay/places.ts';
 import { sectionOf } from '../replay/replay.ts';
+import { sampleEpisode } from '../replay/sample-run.ts';
 import type { Node } from '../runs/items.ts';
 import { fileOf } from './choosing.ts';
 import type { Surroundings } from './table.ts';
@@ -23,6 +24,11 @@ export async function replayEpisode({ replay }: Surroundings, argument?: unknown
   const here = open?.scheme === 'file' ? sectionOfFile(open.fsPath) : undefined;
   const chosen = await chooseEpisode(here);
   if (chosen) await replay.start(chosen);
+}
+
+/** Replays an episode of the run that comes with the extension, wherever one is. */
+export async function openSampleRun({ context, replay }: Surroundings): Promise<void> {
+  await replay.start(await sampleEpisode(Uri.joinPath(context.extensionUri, 'examples', 'sample-run').fsPath));
 }
 
 async function replayNode(

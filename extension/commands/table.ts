@@ -34,7 +34,7 @@ import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
 import { runEpisode } from './episode.ts';
 import { compareRuns, evaluateCheckpoint } from './evaluating.ts';
 import { clearRunsFilter, filterRuns } from './filtering.ts';
-import { replayEpisode } from './replaying.ts';
+import { openSampleRun, replayEpisode } from './replaying.ts';
 import { openRunPage } from './run-page.ts';
 import { activatePolicy, serveCheckpoint, showAddress, stopServing } from './serving.ts';
 import { openStage } from './stage.ts';
@@ -65,6 +65,7 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   resumeTraining,
   runEpisode,
   replayEpisode,
+  openSampleRun,
   evaluateCheckpoint,
   compareRuns,
   serveCheckpoint,

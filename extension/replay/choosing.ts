@@ -1,10 +1,13 @@
 /** Asking which episode to replay: a run, a section, an episode. Reads the files of runs; needs no daemon. */
-import { l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
+import { posix } from 'node:path';
+import { commands, l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
 import { succeeded } from '../../protocol/outcome.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import { exists } from '../creating/places.ts';
+import { COMMANDS } from '../ids.ts';
 import { sectionWord } from '../runs/words.ts';
+import { isRun } from './places.ts';
 import type { ReplayTarget } from './session.ts';
 
 /** More of a section are not listed; who looks for an older one opens it from the tree. */
@@ -31,23 +34,63 @@ export async function chooseEpisode(known: Partial<ReplayTarget> = {}): Promise<
   }
 }
 
+/** Runs that lie elsewhere than in runs/; who has more than that names one. */
+const MOST_ELSEWHERE = 100;
+
+interface RunItem extends QuickPickItem {
+  directory: string;
+}
+
 /** The only run of the workspace, or the one that is picked; the newest stands first. */
 async function chooseRun(title: string): Promise<string | undefined> {
-  const items: (QuickPickItem & { directory: string })[] = [];
-  for (const folder of workspaceFolders()) {
-    const runs = Uri.joinPath(Uri.file(folder), 'runs');
-    if (!(await exists(runs))) continue;
-    for (const [name] of await workspace.fs.readDirectory(runs)) {
-      const place = Uri.joinPath(runs, name);
-      if (await exists(Uri.joinPath(place, 'run.json'))) items.push({ label: name, directory: place.fsPath });
-    }
-  }
-  if (items.length === 0) throw new Error(l10n.t('there is no such run'));
+  const usual = await runsInPlace();
+  const items = usual.length > 0 ? usual : await runsElsewhere();
+  if (items.length === 0) return chooseRunFolder();
   // Names end with the time of the run's start.
   const timeOf = (name: string) => /\d{8}T?\d*|\d{4}-\d{2}-\d{2}.*$/.exec(name)?.[0] ?? '';
   items.sort((a, b) => timeOf(b.label).localeCompare(timeOf(a.label)) || b.label.localeCompare(a.label));
   if (items.length === 1) return items[0].directory;
   return (await window.showQuickPick(items, { title, placeHolder: l10n.t('Which run?') }))?.directory;
+}
+
+async function runsInPlace(): Promise<RunItem[]> {
+  const items: RunItem[] = [];
+  for (const folder of workspaceFolders()) {
+    const runs = Uri.joinPath(Uri.file(folder), 'runs');
+    if (!(await exists(runs))) continue;
+    for (const [name] of await workspace.fs.readDirectory(runs)) {
+      const place = Uri.joinPath(runs, name);
+      if (isRun(place.fsPath)) items.push({ label: name, directory: place.fsPath });
+    }
+  }
+  return items;
+}
+
+/** Copies and examples. Other programs call files run.json, too; ours has a journal beside it. */
+async function runsElsewhere(): Promise<RunItem[]> {
+  const found = await workspace.findFiles('**/run.json', '**/node_modules/**', MOST_ELSEWHERE);
+  const items: RunItem[] = [];
+  for (const file of found) {
+    const place = Uri.joinPath(file, '..');
+    if (file.scheme !== 'file' || !(await exists(Uri.joinPath(place, 'journal.jsonl')))) continue;
+    const description = workspace.asRelativePath(place);
+    items.push({ label: posix.basename(place.path), description, directory: place.fsPath });
+  }
+  return items;
+}
+
+/** Where the workspace has no run: one of another place, or the one that comes with the extension. */
+async function chooseRunFolder(): Promise<string | undefined> {
+  const [choose, sample] = [l10n.t('Choose Run Folder...'), l10n.t('Open Sample Run')];
+  const told = l10n.t('There are no runs in this workspace, neither in runs/ nor elsewhere.');
+  const answer = await window.showInformationMessage(l10n.t('AgenticRoboRL: {0}', told), choose, sample);
+  if (answer === sample) await commands.executeCommand(COMMANDS.openSampleRun);
+  if (answer !== choose) return undefined;
+  const options = { canSelectFiles: false, canSelectFolders: true, canSelectMany: false, title: choose };
+  const [chosen] = (await window.showOpenDialog(options)) ?? [];
+  if (chosen && !isRun(chosen.fsPath))
+    throw new Error(l10n.t('{0} is no run: there is no run.json in it', chosen.fsPath));
+  return chosen?.fsPath;
 }
 
 async function chooseSection(recording: Recording, title: string): Promise<string | undefined> {

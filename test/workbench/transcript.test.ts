@@ -97,6 +97,8 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     await page.keyboard.press('Enter');
     await page.locator('.monaco-diff-editor .view-line', { hasText: 'I put it beside' }).waitFor();
     expect(await page.locator('.monaco-diff-editor .view-line', { hasText: 'First I look' }).count()).toBe(0);
+    // How long a call took is no difference.
+    expect(await page.locator('.monaco-diff-editor .view-line', { hasText: /turn \d.* ms/ }).count()).toBe(0);
     await window.screenshot('transcript-compared');
     await page.keyboard.press('Control+W');
 
