@@ -15,7 +15,7 @@ export { ExpressionError, holds } from './expression.ts';
 export { FACT_NAMES, facts, levelOf, parseCondition, placeAt, valueAt } from './facts.ts';
 export { findEpisode } from './find-episode.ts';
 export type { ReplayAttempt } from './group.ts';
-export { shown, shownInLine } from './shown-text.ts';
+export { cutAt, shown, shownInLine } from './shown-text.ts';
 export type { ReplaySpan } from './spans.ts';
 export {
   HEAT_LEVELS,

@@ -1,8 +1,10 @@
 /** How values are written in the variables view and the debug console. */
-import { shown } from '../../../recordings/replay/index.ts';
+import { cutAt, shown } from '../../../recordings/replay/index.ts';
 
-/** Longer texts are cut; the whole one is copied with "Copy Value". */
+/** Longer texts are cut; the whole one is read in parts, or copied with "Copy Value". */
 const LONGEST = 2000;
+/** Characters of a part of a long text. */
+const PART = 2000;
 const LONGEST_PREVIEW = 120;
 
 /** A value in one line, with characters that are not seen as marks. */
@@ -15,6 +17,24 @@ function lineOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return `${value}`;
   const known = Array.isArray(value) ? undefined : summary(value as Record<string, unknown>);
   return known === undefined ? preview(value) : cut(known, LONGEST_PREVIEW * 2);
+}
+
+/** The parts of a text that is cut where it is shown, in order; undefined for one that is shown whole. */
+export function partsOf(text: string): string[] | undefined {
+  // Quotes and marks of line ends count where it is cut.
+  if (text.length <= LONGEST && JSON.stringify(text).length <= LONGEST) return undefined;
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const part = cutAt(text.slice(at, at + PART + 1), PART);
+    parts.push(part);
+    at += part.length;
+  }
+  return parts;
+}
+
+/** A part of a text in one line, whole. */
+export function partText(part: string): string {
+  return shown(JSON.stringify(part));
 }
 
 /** The whole value, for the clipboard: a text as it is, everything else as JSON. */

@@ -10,7 +10,7 @@ import {
   valueAt,
 } from '../../../recordings/replay/facts.ts';
 import type { Language } from './host.ts';
-import { isCompound, typeOf, valueText, wholeText } from './values.ts';
+import { isCompound, partsOf, partText, typeOf, valueText, wholeText } from './values.ts';
 
 /** What a reference stands for: named values, and a list of values. */
 interface Container {
@@ -19,6 +19,8 @@ interface Container {
   /** Expression of the list, for the names of its items. */
   path: string;
   place: FactPlace;
+  /** The list is a long text in parts. */
+  parts?: boolean;
 }
 
 interface Entry {
@@ -92,11 +94,13 @@ export class Variables {
 
   /** The variables of a reference. @throws Error for a reference of a position that was left. */
   list({ variablesReference, filter, start = 0, count }: Dap.VariablesArguments): Dap.Variable[] {
-    const { named, indexed, path, place } = this.container(variablesReference);
+    const { named, indexed, path, place, parts } = this.container(variablesReference);
     const page = <T>(all: readonly T[], from = start) => all.slice(from, count ? from + count : undefined);
     const items = (from: number) =>
       page(indexed, from).map((value, k) =>
-        this.variable({ name: `${from + k}`, value, path: path && `${path}[${from + k}]` }, place),
+        parts
+          ? partVariable(`${from + k}`, value as string)
+          : this.variable({ name: `${from + k}`, value, path: path && `${path}[${from + k}]` }, place),
       );
     if (filter === 'indexed') return items(start);
     if (filter === 'named') return page(named).map((entry) => this.variable(entry, place));
@@ -111,7 +115,8 @@ export class Variables {
     const { named, indexed, path } = this.container(variablesReference);
     const index = /^\d+$/.test(name) ? Number(name) : Number.NaN;
     return (
-      named.find((entry) => entry.name === name)?.path ?? (index < indexed.length ? `${path}[${index}]` : undefined)
+      named.find((entry) => entry.name === name)?.path ??
+      (path !== '' && index < indexed.length ? `${path}[${index}]` : undefined)
     );
   }
 
@@ -133,6 +138,16 @@ export class Variables {
       ...{ name, value: valueText(value), type: typeOf(value), ...(path === '' ? {} : { evaluateName: path }) },
       presentationHint: { kind: 'data', attributes: ['readOnly', ...(typeof value === 'string' ? ['rawString'] : [])] },
     };
+    const parts = typeof value === 'string' ? partsOf(value) : undefined;
+    if (typeof value === 'string' && parts) {
+      const l10n = this.language;
+      const hint = l10n.t('{0} characters: expand to read all of them, or use Copy Value', value.length);
+      return {
+        ...{ ...told, value: `${told.value} (${hint})` },
+        variablesReference: this.reference({ named: [], indexed: parts, path: '', place, parts: true }),
+        ...{ namedVariables: 0, indexedVariables: parts.length },
+      };
+    }
     if (!isCompound(value)) return { ...told, variablesReference: 0 };
     const indexed = Array.isArray(value) ? value : [];
     const named = Array.isArray(value)
@@ -154,6 +169,11 @@ export class Variables {
     if (!container) throw new Error('these variables are of a position that was left');
     return container;
   }
+}
+
+function partVariable(name: string, part: string): Dap.Variable {
+  const presentationHint = { kind: 'data', attributes: ['readOnly', 'rawString'] };
+  return { name, value: partText(part), type: 'text', presentationHint, variablesReference: 0 };
 }
 
 function stepTo(key: string): string {

@@ -115,6 +115,47 @@ describe('variables', () => {
     expect(await client.evaluate('token[2499].logb')).toBe('-2499');
   });
 
+  it('of a long text come in parts that make up the whole', async () => {
+    // Pairs at the ends of parts, and characters that take more room where they are shown.
+    const long = `x${'\u{1f600}'.repeat(4000)}${'line\n"quoted"\u202e\n'.repeat(50_000)}end`;
+    const client = await replay(await recordedGroup({ turns: [{ content: long }, { content: 'short' }] }), { turn: 1 });
+    const textOf = async (reference: number) => {
+      const parts: Dap.Variable[] = [];
+      for (let start = 0; ; start += 100) {
+        const page = await client.variables(reference, { filter: 'indexed', start, count: 100 });
+        parts.push(...page);
+        if (page.length < 100) break;
+      }
+      expect(parts.every(({ variablesReference: inner, name }, k) => inner === 0 && name === `${k}`)).toBe(true);
+      // A mark stands for what is not seen.
+      return {
+        ...{ count: parts.length },
+        text: parts.map(({ value }) => JSON.parse(value.replaceAll('‹U+202E›', '\u202e'))).join(''),
+      };
+    };
+    const { messages } = Object.fromEntries(
+      (await client.variables((await client.scopes()).Context.variablesReference)).map((one) => [one.name, one]),
+    );
+    const [sent] = (await client.variables(messages.variablesReference)).slice(2);
+    const content = (await client.variables(sent.variablesReference)).find(({ name }) => name === 'content');
+    expect(content?.value).toContain(`(${long.length} characters: expand to read all of them, or use Copy Value)`);
+    expect(await textOf(content?.variablesReference as number)).toEqual({
+      ...{ text: long, count: content?.indexedVariables },
+    });
+    const told = await client.ask<Dap.EvaluateResponse['body']>('evaluate', {
+      ...{ expression: 'messages[2].content', context: 'repl' },
+    });
+    expect(told.result).toContain('expand to read all');
+    expect((await textOf(told.variablesReference)).text).toBe(long);
+    expect(await client.evaluate('messages[2].content', 'clipboard')).toBe(long);
+    const info = await client.ask<Dap.DataBreakpointInfoResponse['body']>('dataBreakpointInfo', {
+      ...{ variablesReference: told.variablesReference, name: '1' },
+    });
+    expect(info.dataId).toBeNull();
+    const short = await client.ask<Dap.EvaluateResponse['body']>('evaluate', { expression: 'text', context: 'repl' });
+    expect([short.result, short.variablesReference]).toEqual(['"short"', 0]);
+  });
+
   it('are named by expressions that give them', async () => {
     const client = await replay(await recordedGroup(), { turn: 1 });
     let checked = 0;
