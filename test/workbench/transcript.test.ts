@@ -112,19 +112,6 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     await page.locator('.monaco-diff-editor .view-line', { hasText: 'the first that differs' }).nth(1).waitFor();
     await page.keyboard.press('Control+W');
 
-    // A picture that the planner saw.
-    await page.keyboard.press('Control+Home');
-    await line(window, '[image image/png').waitFor();
-    await line(window, '[image image/png')
-      .locator('.detected-link')
-      .click({ modifiers: ['ControlOrMeta'] });
-    await page.locator('.tab.active', { hasText: /[0-9a-f]{64}\.png/ }).waitFor();
-    const picture = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame').locator('img');
-    await expect
-      .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
-      .toBe(64);
-    await page.keyboard.press('Control+W');
-
     for (const [theme, name] of [
       ['Default High Contrast', 'high-contrast'],
       ['Default Dark Modern', 'dark'],
