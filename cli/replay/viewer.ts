@@ -1,11 +1,11 @@
 /** The replay on a screen: one call at a time, forwards and back, through the attempts of a group. */
-import { isDamaged } from '../../recordings/index.ts';
 import {
   EpisodeCursor,
   openReplayEpisode,
   type ReplayEpisode,
   type Rest,
   readTranscript,
+  threadOf,
 } from '../../recordings/replay/index.ts';
 import { widthOf } from './columns.ts';
 import type { Key, Line, View } from './full-screen.ts';
@@ -295,22 +295,6 @@ export class ReplayViewer implements View<'quit'> {
   private columnsNow(): number {
     return this.body ? Number(JSON.parse(this.body.key)[5]) : 80;
   }
-}
-
-function threadOf(id: number, episode: ReplayEpisode) {
-  return {
-    id,
-    get calls() {
-      return episode.length;
-    },
-    get ended() {
-      return !episode.open;
-    },
-    parts: async (call: number) => {
-      const told = await episode.call(call);
-      return isDamaged(told.call) ? 0 : told.toolCalls.length;
-    },
-  };
 }
 
 function wordsOf({ reason }: Rest, { open }: ReplayEpisode): string {

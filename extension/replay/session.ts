@@ -15,6 +15,7 @@ import {
   Transcript,
   type TranscriptSection,
   type TranscriptView,
+  threadOf,
 } from '../../recordings/replay/index.ts';
 import { type Disposable, Emitter } from '../daemon/emitter.ts';
 import { withoutTimes } from './compared-text.ts';
@@ -232,19 +233,6 @@ export class ReplaySession {
     const last = await journal.get(journal.length - 1);
     return !isDamaged(last) && last.event.type === 'run-finished';
   }
-}
-
-function threadOf(id: number, episode: ReplayEpisode) {
-  return {
-    id,
-    get calls() {
-      return episode.length;
-    },
-    get ended() {
-      return !episode.open;
-    },
-    parts: async (call: number) => (await episode.call(call)).toolCalls.length,
-  };
 }
 
 function keyOf(thread: number, view?: TranscriptView): string {

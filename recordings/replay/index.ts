@@ -17,6 +17,7 @@ export { findEpisode } from './find-episode.ts';
 export type { ReplayAttempt } from './group.ts';
 export { cutAt, shown, shownInLine } from './shown-text.ts';
 export type { ReplaySpan } from './spans.ts';
+export { threadOf } from './thread.ts';
 export {
   HEAT_LEVELS,
   HEATS,
