@@ -1,8 +1,6 @@
 /** The open run pages of a window: one a run, brought back after a reload. */
-import { randomBytes } from 'node:crypto';
 import {
   Disposable,
-  env,
   type LogOutputChannel,
   l10n,
   Uri,
@@ -15,8 +13,8 @@ import {
 import type { DaemonStatus } from '../daemon/client.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { PANELS } from '../ids.ts';
+import { showPage } from '../panel/panel-document.ts';
 import { Conversation } from './conversation.ts';
-import { pageDocument } from './document.ts';
 import { readRestore } from './messages.ts';
 import { recordedModel } from './recorded-source.ts';
 import { RunPageSource } from './source.ts';
@@ -114,16 +112,7 @@ export class RunPages implements Disposable, WebviewPanelSerializer {
       if (this.panels.get(key) === panel) this.panels.delete(key);
       belongings.dispose();
     });
-    webview.options = { enableScripts: true, localResourceRoots: [this.files] };
-    const address = (name: string) => webview.asWebviewUri(Uri.joinPath(this.files, name)).toString();
-    webview.html = pageDocument({
-      script: address('run-page.mjs'),
-      style: address('run-page.css'),
-      source: webview.cspSource,
-      nonce: randomBytes(16).toString('hex'),
-      title: titleOf(run),
-      language: env.language,
-    });
+    showPage(panel, this.files, 'run-page');
   }
 
   private async save(proposed: Uri, bytes: Uint8Array): Promise<void> {

@@ -1,9 +1,6 @@
 /** The page's words, which the host gives it in the reader's language. */
 
-/** What words are fetched with: `l10n` of VS Code, which knows the language. */
-export interface Language {
-  t(text: string): string;
-}
+import type { Language } from '../panel/words.ts';
 
 /** Every text of the page by its name; `{0}` stands for a value that is put in later. */
 export function pageWords(l10n: Language) {
@@ -134,8 +131,3 @@ export function pageWords(l10n: Language) {
 }
 export type PageWords = ReturnType<typeof pageWords>;
 export type WordName = keyof PageWords;
-
-/** A text with its `{0}`, `{1}` filled in. What is put in is not looked at for further gaps. */
-export function fill(text: string, ...values: (string | number)[]): string {
-  return text.replaceAll(/\{(\d)\}/g, (gap, place: string) => String(values[Number(place)] ?? gap));
-}

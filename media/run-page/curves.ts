@@ -1,8 +1,9 @@
 /** Draws a plot's table on a canvas, by uPlot. */
 import uPlot from 'uplot';
 import type { PlotTable } from '../../extension/run-page/plots.ts';
-import { valueText, whole } from './formats.ts';
-import type { Theme } from './theme.ts';
+import { whole } from '../panel/formats.ts';
+import type { Theme } from '../panel/theme.ts';
+import { valueText } from './columns.ts';
 import { word } from './words.ts';
 
 const HEIGHT = 240;

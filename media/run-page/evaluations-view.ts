@@ -1,8 +1,8 @@
 /** The final table: success of base, fine-tuned and RL planner by suite, with intervals and paired tests. */
 import type { PageData, PagePaired, PageRate } from '../../extension/run-page/data.ts';
-import { tell } from './editor.ts';
-import { button, type Cell, element, table } from './elements.ts';
-import { percent, probability, whole } from './formats.ts';
+import { button, type Cell, element, table } from '../panel/elements.ts';
+import { percent, probability, whole } from '../panel/formats.ts';
+import { tell } from './tell.ts';
 import { word } from './words.ts';
 
 export function evaluationsView({ evaluations }: Pick<PageData, 'evaluations'>): HTMLElement {

@@ -1,7 +1,7 @@
 /** Top of the page: which run, how it stands, its stages, and what it works on. */
 import type { PageData } from '../../extension/run-page/data.ts';
-import { bodyOf, element, headOf } from './elements.ts';
-import { duration, moment, percent, whole } from './formats.ts';
+import { bodyOf, element, headOf } from '../panel/elements.ts';
+import { duration, moment, percent, whole } from '../panel/formats.ts';
 import { word } from './words.ts';
 
 export function headView({ head }: Pick<PageData, 'head'>): HTMLElement {

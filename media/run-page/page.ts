@@ -3,7 +3,7 @@ import { withChange } from '../../extension/run-page/changes.ts';
 import type { PageData } from '../../extension/run-page/data.ts';
 import type { PageChange, PageNews } from '../../extension/run-page/messages.ts';
 import { PLOT_IDS, type PlotId, plotTable } from '../../extension/run-page/plots.ts';
-import { element } from './elements.ts';
+import { element } from '../panel/elements.ts';
 import { evaluationsView } from './evaluations-view.ts';
 import { headView, stagesView, warningsView } from './head-view.ts';
 import { PlotView } from './plot-view.ts';

@@ -1,5 +1,5 @@
 /** A plot as a PNG image of its own: title, curves, and which curve is which. */
-import type { Theme } from './theme.ts';
+import type { Theme } from '../panel/theme.ts';
 
 const TITLE = 34;
 const LEGEND = 28;

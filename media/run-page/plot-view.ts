@@ -1,12 +1,13 @@
 /** One plot of the page with its legend, the point that is read, and its table. */
 import type uPlot from 'uplot';
 import type { PlotId, PlotTable } from '../../extension/run-page/plots.ts';
+import { bodyOf, button, element, table } from '../panel/elements.ts';
+import { whole } from '../panel/formats.ts';
+import { currentTheme } from '../panel/theme.ts';
+import { valueText } from './columns.ts';
 import { alignedData, curvesOf, drawCurves } from './curves.ts';
-import { tell } from './editor.ts';
-import { bodyOf, button, element, table } from './elements.ts';
-import { valueText, whole } from './formats.ts';
 import { pictureOf } from './picture.ts';
-import { currentTheme } from './theme.ts';
+import { tell } from './tell.ts';
 import { word } from './words.ts';
 
 /** Rows that are shown; of long curves the newest. */

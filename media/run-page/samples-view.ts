@@ -1,8 +1,8 @@
 /** Why calls were trained on or not, for one round or all. */
 import type { PageData } from '../../extension/run-page/data.ts';
-import { tell } from './editor.ts';
-import { button, element, table } from './elements.ts';
-import { percent, whole } from './formats.ts';
+import { button, element, table } from '../panel/elements.ts';
+import { percent, whole } from '../panel/formats.ts';
+import { tell } from './tell.ts';
 import { word, wordIfAny } from './words.ts';
 
 /** 0: all rounds. It outlives the view, which is made anew with every change. */

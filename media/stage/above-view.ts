@@ -1,7 +1,7 @@
 /** The world from above, on a plain canvas: for editors without WebGL. The robot's base is at the bottom, x goes up. */
 import type { StageDetection, StageGeom } from '../../extension/replay/stage/data.ts';
 import { poseAt, product, type Quaternion, turned } from '../../protocol/poses.ts';
-import { currentTheme } from '../run-page/theme.ts';
+import { currentTheme } from '../panel/theme.ts';
 import { heldAt, type Motion } from './motion.ts';
 import type { WorldView } from './world-view.ts';
 

@@ -1,7 +1,7 @@
 /** The call that one stands at, in words: what the planner thought, said and did, what came back, and its credit. */
 import type { StageCall, StageEpisode, StagePosition, StageTool } from '../../extension/replay/stage/data.ts';
-import { button, element } from '../run-page/elements.ts';
-import { whole } from '../run-page/formats.ts';
+import { button, element } from '../panel/elements.ts';
+import { whole } from '../panel/formats.ts';
 import { outcomeWords, seconds, signed, toolWords } from './call-words.ts';
 import { word } from './words.ts';
 

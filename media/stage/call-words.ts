@@ -1,6 +1,6 @@
 /** A call in few words, as the timeline, the table and the voice of the page tell it. */
 import type { StageCall, StageEpisode, StagePosition, StageTool } from '../../extension/replay/stage/data.ts';
-import { figure, whole } from '../run-page/formats.ts';
+import { figure, whole } from '../panel/formats.ts';
 import { word } from './words.ts';
 
 const SHORT = 80;

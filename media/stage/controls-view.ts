@@ -1,7 +1,7 @@
 /** Play, steps, speed, loop, and the time to drag. */
 import type { StagePosition } from '../../extension/replay/stage/data.ts';
 import { Timeline } from '../../extension/replay/stage/timeline.ts';
-import { button, element } from '../run-page/elements.ts';
+import { button, element } from '../panel/elements.ts';
 import { seconds } from './call-words.ts';
 import { type Clock, SPEEDS } from './clock.ts';
 import type { Deed } from './keys.ts';

@@ -1,7 +1,7 @@
 /** The attempts of the group: how each went, one to stand in, one to show beside. */
 import type { StageAttempt, StageEpisode } from '../../extension/replay/stage/data.ts';
-import { button, type Cell, element, table } from '../run-page/elements.ts';
-import { figure, whole } from '../run-page/formats.ts';
+import { button, type Cell, element, table } from '../panel/elements.ts';
+import { figure, whole } from '../panel/formats.ts';
 import { word } from './words.ts';
 
 export interface GroupDeeds {

@@ -1,6 +1,6 @@
 /** Which episode it is, and how it ended. */
 import type { StageEpisode } from '../../extension/replay/stage/data.ts';
-import { element } from '../run-page/elements.ts';
+import { element } from '../panel/elements.ts';
 import { outcomeWords } from './call-words.ts';
 import { word } from './words.ts';
 

@@ -1,5 +1,5 @@
 /** The keys, in a dialog. */
-import { button, element } from '../run-page/elements.ts';
+import { button, element } from '../panel/elements.ts';
 import { word } from './words.ts';
 
 export class HelpView {

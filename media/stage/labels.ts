@@ -1,6 +1,6 @@
 /** Words in the drawn world: a small canvas each, turned to the viewer. */
 import { CanvasTexture, LinearFilter, Sprite, SpriteMaterial, SRGBColorSpace } from 'three';
-import type { Theme } from '../run-page/theme.ts';
+import type { Theme } from '../panel/theme.ts';
 
 const PIXELS = 48;
 /** Height of a label in the world. Metres. */

@@ -1,9 +1,9 @@
 /** The pictures that the planner was shown, with what was detected on them. */
 import type { StageEpisode, StageImage, StagePosition } from '../../extension/replay/stage/data.ts';
 import type { ToPage } from '../../extension/replay/stage/messages.ts';
-import { element } from '../run-page/elements.ts';
-import { percent } from '../run-page/formats.ts';
-import { currentTheme } from '../run-page/theme.ts';
+import { element } from '../panel/elements.ts';
+import { percent } from '../panel/formats.ts';
+import { currentTheme } from '../panel/theme.ts';
 import { word } from './words.ts';
 
 /** Small pictures are drawn larger, so that names on them can be read. Pixels across. */

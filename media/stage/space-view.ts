@@ -18,7 +18,7 @@ import {
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import type { StageDetection } from '../../extension/replay/stage/data.ts';
 import { poseAt } from '../../protocol/poses.ts';
-import { currentTheme } from '../run-page/theme.ts';
+import { currentTheme } from '../panel/theme.ts';
 import { labelOf } from './labels.ts';
 import { heldAt, type Motion } from './motion.ts';
 import { bodiesOf, discard } from './shapes.ts';

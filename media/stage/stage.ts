@@ -2,7 +2,7 @@
 import type { StageDetection, StageEpisode, StagePosition, StageScene } from '../../extension/replay/stage/data.ts';
 import type { ToHost, ToPage } from '../../extension/replay/stage/messages.ts';
 import { Timeline } from '../../extension/replay/stage/timeline.ts';
-import { element } from '../run-page/elements.ts';
+import { element } from '../panel/elements.ts';
 import { CallView } from './call-view.ts';
 import { positionWords } from './call-words.ts';
 import { Clock } from './clock.ts';

@@ -1,8 +1,8 @@
 /** The calls in time: one column a call, as wide as it took, with its tokens and its advantage under it; and a table. */
 import type { StageCall, StageEpisode, StagePosition } from '../../extension/replay/stage/data.ts';
 import { Timeline } from '../../extension/replay/stage/timeline.ts';
-import { button, type Cell, element, table } from '../run-page/elements.ts';
-import { figure, whole } from '../run-page/formats.ts';
+import { button, type Cell, element, table } from '../panel/elements.ts';
+import { figure, whole } from '../panel/formats.ts';
 import { callLine, callWords, outcomeWords, seconds, signed } from './call-words.ts';
 import { word } from './words.ts';
 

@@ -1,6 +1,6 @@
 /** The robot: whatever view there is of it, with the words around it, and another attempt's beside it. */
 import type { StageDetection, StageEpisode, StageScene } from '../../extension/replay/stage/data.ts';
-import { button, element } from '../run-page/elements.ts';
+import { button, element } from '../panel/elements.ts';
 import { AboveView } from './above-view.ts';
 import { seconds } from './call-words.ts';
 import { heldAt, type Motion, motionOf } from './motion.ts';

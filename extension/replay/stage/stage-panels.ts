@@ -1,8 +1,6 @@
 /** The open stages of a window: one an episode, brought back after a reload. */
-import { randomBytes } from 'node:crypto';
 import {
   Disposable,
-  env,
   type LogOutputChannel,
   l10n,
   Uri,
@@ -12,7 +10,7 @@ import {
   window,
 } from 'vscode';
 import { PANELS } from '../../ids.ts';
-import { pageDocument } from '../../run-page/document.ts';
+import { showPage } from '../../panel/panel-document.ts';
 import type { ReplaySession, ReplayTarget } from '../session.ts';
 import type { ReplaySessions } from '../sessions.ts';
 import { StageConversation } from './conversation.ts';
@@ -101,16 +99,7 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
       void this.sessions.release(session);
     });
     this.sessions.show(session);
-    webview.options = { enableScripts: true, localResourceRoots: [this.files] };
-    const address = (name: string) => webview.asWebviewUri(Uri.joinPath(this.files, name)).toString();
-    webview.html = pageDocument({
-      script: address('stage.mjs'),
-      style: address('stage.css'),
-      source: webview.cspSource,
-      nonce: randomBytes(16).toString('hex'),
-      title: titleOf(session),
-      language: env.language,
-    });
+    showPage(panel, this.files, 'stage');
   }
 }
 

@@ -1,5 +1,5 @@
 /** The stage's words, which the host gives it in the reader's language. */
-import type { Language } from '../../run-page/wording.ts';
+import type { Language } from '../../panel/words.ts';
 
 /** Every text of the page by its name; `{0}` stands for a value that is put in later. */
 export function stageWords(l10n: Language) {

@@ -2,7 +2,8 @@
 import type { SampleRecord, TargetRecord } from '../../../protocol/records.ts';
 import { isDamaged } from '../../../recordings/index.ts';
 import { type EpisodeOutcome, type ReplayEpisode, roundOf } from '../../../recordings/replay/index.ts';
-import { type Language, pageWords } from '../../run-page/wording.ts';
+import type { Language } from '../../panel/words.ts';
+import { pageWords } from '../../run-page/wording.ts';
 
 /** Samples and targets of an episode, by call. */
 export interface Credits {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { pageDocument } from '../../../extension/run-page/document.ts';
+import { pageDocument } from '../../../extension/panel/document.ts';
 import { FLAGS, SCREENSHOTS } from './workbench.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');

@@ -1,13 +1,14 @@
 /** What host and page send each other: changes that lead where the data is, and nothing unchecked. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { pageDocument } from '../../../../extension/panel/document.ts';
+import { fill } from '../../../../extension/panel/words.ts';
 import { changeBetween, withChange } from '../../../../extension/run-page/changes.ts';
 import { csvOf } from '../../../../extension/run-page/csv.ts';
 import type { PageData } from '../../../../extension/run-page/data.ts';
-import { pageDocument } from '../../../../extension/run-page/document.ts';
 import { readRestore, toHostSchema, toPageSchema } from '../../../../extension/run-page/messages.ts';
 import { readReport } from '../../../../extension/run-page/report.ts';
-import { fill, pageWords } from '../../../../extension/run-page/wording.ts';
+import { pageWords } from '../../../../extension/run-page/wording.ts';
 import type { JournalEvent } from '../../../../protocol/journal.ts';
 import { BEGIN, episodes, step, told } from './entries.ts';
 

@@ -1,14 +1,6 @@
 /** Numbers and times as the reader's language writes them. */
-import type { Column } from '../../extension/run-page/plots.ts';
 
 const language = () => document.documentElement.lang || 'en';
-
-/** A value of a column; empty where there is none. */
-export function valueText(value: number | null | undefined, kind: Column['kind']): string {
-  if (value === null || value === undefined) return '';
-  if (kind === 'share') return percent(value);
-  return kind === 'count' ? whole(value) : figure(value);
-}
 
 export function percent(share: number): string {
   return new Intl.NumberFormat(language(), { style: 'percent', maximumFractionDigits: 1 }).format(share);
