@@ -15,19 +15,31 @@ import { defaultPlanner, describe, loadRequest, ourSide, sixLayers, threads, tok
 
 const BATCH = 8;
 const RESPONSE = 64;
+/** What the prompts of a round begin with together: about the instructions and tools of the embedded harness. */
+const COMMON = 400;
 const ROUNDS = 5;
 const SAME_LOGPROB = 1e-4;
 
 export default async function decode(): Promise<BenchTable[]> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-decode-'));
   try {
-    return [await compare(folder, defaultPlanner, 512), await compare(folder, sixLayers, 256)];
+    return [
+      await compare(folder, defaultPlanner, 512),
+      await compare(folder, sixLayers, 256),
+      await compare(folder, defaultPlanner, 512, COMMON),
+    ];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function compare(folder: string, architecture: Architecture, promptLength: number): Promise<BenchTable> {
+/** @param common how many tokens all prompts begin with together. */
+async function compare(
+  folder: string,
+  architecture: Architecture,
+  promptLength: number,
+  common = 0,
+): Promise<BenchTable> {
   const load = await loadRequest(folder, architecture, 'planner');
   const peer = torchPeer();
   // Small products gain little from a second thread: each side is measured with both.
@@ -37,7 +49,11 @@ async function compare(folder: string, architecture: Architecture, promptLength:
     sides[`ours, ${count} threads`] = ourSide();
     if (!('skipped' in peer)) sides[`PyTorch, ${count} threads`] = peer.start(count);
   }
-  const prompts = Array.from({ length: BATCH }, (_, i) => tokens(architecture, promptLength, 'decode prompt', i));
+  const beginning = tokens(architecture, common, 'decode prompt', -1);
+  const prompts = Array.from({ length: BATCH }, (_, i) => [
+    ...beginning,
+    ...tokens(architecture, promptLength - common, 'decode prompt', i),
+  ]);
   try {
     let reference: GreedyReply | undefined;
     let largest = 0;
@@ -65,7 +81,7 @@ async function compare(folder: string, architecture: Architecture, promptLength:
       .filter((name) => name.startsWith('ours'))
       .reduce((a, b) => (median(wall(a)) <= median(wall(b)) ? a : b));
     return {
-      title: `Decoding with log-probs: batch ${BATCH}, prompt ${promptLength}, ${RESPONSE} tokens each; planner ${describe(architecture)}`,
+      title: `Decoding with log-probs: batch ${BATCH}, prompt ${promptLength}${common > 0 ? ` (the first ${common} the same)` : ''}, ${RESPONSE} tokens each; planner ${describe(architecture)}`,
       columns: [
         '',
         'tokens/s decoding',
@@ -99,7 +115,7 @@ async function compare(folder: string, architecture: Architecture, promptLength:
       note:
         'skipped' in peer
           ? peer.skipped
-          : `${peer.words}. Greedy tokens equal, their log-probs to ${largest.toExponential(1)}. Undisturbed: tokens/s of the fastest tenth of the steps, which other work on the machine did not interrupt. Prompts: ours one after another as they would arrive, PyTorch's in one batch.`,
+          : `${peer.words}. Greedy tokens equal, their log-probs to ${largest.toExponential(1)}. Undisturbed: tokens/s of the fastest tenth of the steps, which other work on the machine did not interrupt. Prompts: ours one after another as they would arrive, PyTorch's in one batch.${common > 0 ? ' Ours computes and reads what prompts have in common once; PyTorch, as usually written, for each.' : ''}`,
     };
   } finally {
     for (const side of Object.values(sides)) await side.close();

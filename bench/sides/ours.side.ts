@@ -6,6 +6,7 @@ import { Random } from '../../protocol/random.ts';
 import type { PlannerWeights } from '../../trainer-daemon/planner/architecture.ts';
 import { GraphBuilder } from '../../trainer-daemon/planner/onnx/builder.ts';
 import { Decoder } from '../../trainer-daemon/planner/serving/decoder.ts';
+import { commonPrefix } from '../../trainer-daemon/planner/serving/prefix-cache.ts';
 import { Sampler } from '../../trainer-daemon/planner/serving/sampling.ts';
 import type { TrainingSequence } from '../../trainer-daemon/trainers/contract.ts';
 import { freshAdamState } from '../../trainer-daemon/trainers/onnx/adamw.ts';
@@ -67,22 +68,40 @@ async function answer(request: SideRequest): Promise<object> {
   }
 }
 
-async function preparedDecoder(prompts: number[][], tokens: number): Promise<Decoder> {
-  const longest = Math.max(...prompts.map((prompt) => prompt.length)) + tokens;
+/**
+ * The decoder with all prompts in its slots, as the scheduler does it: one after another, what a prompt has in common
+ * with an earlier one copied, and what is common to all stored once, in steps of 64 tokens.
+ * @param first told the logits of each prompt's last token.
+ */
+async function withPrompts(
+  prompts: number[][],
+  tokens: number,
+  first: (slot: number, logits: Float32Array) => void,
+): Promise<Decoder> {
+  const lengths = prompts.map((prompt) => prompt.length);
+  const longest = Math.max(...lengths) + tokens;
   decoder ??= await Decoder.create(weights, { slots: prompts.length, context: weights.architecture.context, threads });
   decoder.fit([], longest, prompts.length);
+  const common = Math.min(...prompts.map((prompt) => commonPrefix(prompts[0], prompt)), Math.min(...lengths) - 1);
+  for (const [slot, ids] of prompts.entries()) {
+    const known = slot === 0 ? 0 : common;
+    if (known > 0) decoder.copy(0, slot, known);
+    first(slot, await decoder.prefill(slot, ids.slice(known), known));
+  }
+  decoder.fit(lengths, longest, prompts.length, common - (common % 64));
   return decoder;
 }
 
 async function greedy(prompts: number[][], count: number): Promise<GreedyReply> {
-  const server = await preparedDecoder(prompts, count);
   const best = (logits: Float32Array) => {
     const id = logits.indexOf(logits.reduce((a, b) => Math.max(a, b)));
     const total = logits.reduce((sum, x) => sum + Math.exp(x - logits[id]), 0);
     return { id, logprob: -Math.log(total) };
   };
   const given: { id: number; logprob: number }[][] = [];
-  for (const [slot, prompt] of prompts.entries()) given.push([best(await server.prefill(slot, prompt, 0))]);
+  const server = await withPrompts(prompts, count, (slot, logits) => {
+    given[slot] = [best(logits)];
+  });
   for (let n = 1; n < count; n++) {
     const logits = await server.step(
       given.map((row) => row[n - 1].id),
@@ -99,9 +118,8 @@ async function greedy(prompts: number[][], count: number): Promise<GreedyReply> 
   };
 }
 
-/** As the scheduler does it: prompts one after another in chunks, then all responses token by token, each sampled. */
+/** All responses token by token, each sampled. */
 async function sample(prompts: number[][], count: number, seed: number): Promise<SampleReply> {
-  const server = await preparedDecoder(prompts, count);
   const samplers = prompts.map(
     (_, i) =>
       new Sampler({
@@ -121,10 +139,7 @@ async function sample(prompts: number[][], count: number, seed: number): Promise
     rows[i] = token.id;
     logprobs.push(token.logprob);
   };
-  const prompt = await timed(async () => {
-    for (const [slot, ids] of prompts.entries()) take(slot, await server.prefill(slot, ids, 0));
-    return {};
-  });
+  const { server, ...prompt } = await timed(async () => ({ server: await withPrompts(prompts, count, take) }));
   const steps: number[] = [];
   const decode = await timed(async () => {
     for (let n = 1; n < count; n++) {

@@ -7,7 +7,8 @@
  * chunks are taken over from earlier requests: every number is then computed by the same operations on the same shapes,
  * whatever else the server has done, is doing or will do.
  */
-import { Decoder } from './decoder.ts';
+import { KeyValueCaches } from './caches.ts';
+import type { Decoder } from './decoder.ts';
 import { commonPrefix, PrefixCache } from './prefix-cache.ts';
 import { type SampledToken, Sampler, type SamplingSettings } from './sampling.ts';
 
@@ -52,6 +53,8 @@ export interface SchedulerStats {
   /** Token steps taken, and responses in them: their ratio is the mean batch. */
   steps: number;
   stepRows: number;
+  /** Of the steps, those that read a beginning common to all their responses once. */
+  sharedSteps: number;
   running: number;
   waiting: number;
   cacheBytes: number;
@@ -63,6 +66,10 @@ const CHUNK = 256;
 const DETERMINISTIC_CHUNK = 64;
 /** A shorter shared prefix is not worth the copy. */
 const SHORTEST_SHARED = 16;
+/** What all running sequences share is stored once from this length on, in steps of it: laying it out anew costs, too. */
+const SHARED_STEP = 64;
+/** With fewer sequences reading a shared part only once saves less than its extra operations cost. */
+const FEWEST_SHARING = 3;
 
 interface Sequence {
   request: GenerationRequest;
@@ -100,6 +107,7 @@ export class Scheduler {
     generatedTokens: 0,
     steps: 0,
     stepRows: 0,
+    sharedSteps: 0,
   };
 
   constructor(model: ServedModel, options: SchedulerOptions, events: SchedulerEvents) {
@@ -208,17 +216,17 @@ export class Scheduler {
   private fits(sequence: Sequence): boolean {
     if (this.running.length === 0) return true;
     const { architecture } = this.model.decoder;
-    const positions = Decoder.capacityFor(Math.max(sequence.ids.length, ...this.heldTokens()) + 1);
-    return (this.running.length + 1) * positions * Decoder.bytesPerToken(architecture) <= this.options.workBytes;
+    const positions = KeyValueCaches.capacityFor(Math.max(sequence.ids.length, ...this.heldTokens()) + 1);
+    return (this.running.length + 1) * positions * KeyValueCaches.bytesPerToken(architecture) <= this.options.workBytes;
   }
 
   private enter(sequence: Sequence): void {
     const { decoder } = this.model;
     const slot = this.running.length;
     const held = this.heldTokens();
-    decoder.fit(held, Math.max(sequence.ids.length, ...held) + 1, slot + 1);
     // The last prompt token is always computed: its logits are needed.
     const usable = this.wholeChunks(sequence.ids.length - 1);
+    decoder.fit(held, Math.max(sequence.ids.length, ...held) + 1, slot + 1, this.sharedWith(sequence, usable));
     const kept = this.cache.find(sequence.ids);
     const fromKept = Math.min(this.wholeChunks(kept?.shared ?? 0), usable);
     let neighbour = -1;
@@ -241,6 +249,20 @@ export class Scheduler {
     this.counts.promptTokens += sequence.ids.length;
     this.counts.cachedTokens += sequence.cached;
     this.entering = sequence;
+  }
+
+  /** How many tokens are stored once when this sequence enters: at most what it has in common with all running ones. */
+  private sharedWith(sequence: Sequence, usable: number): number {
+    if (this.running.length === 0 || this.options.deterministic) return 0;
+    const common = Math.min(
+      usable,
+      ...this.running.map((other) => Math.min(other.held, commonPrefix(other.ids, sequence.ids))),
+    );
+    const whole = common - (common % SHARED_STEP);
+    const present = this.model.decoder.shared;
+    if (whole <= present) return whole;
+    // Longer only when it pays: the next to enter may share less again.
+    return this.running.length + 1 >= FEWEST_SHARING && whole - present >= 2 * SHARED_STEP ? whole : present;
   }
 
   private async prefillChunk(): Promise<void> {
@@ -266,13 +288,15 @@ export class Scheduler {
     const batch = [...this.running];
     if (batch.length === 0) return;
     const held = this.heldTokens();
-    this.model.decoder.fit(held, Math.max(...held, this.entering?.ids.length ?? 0) + 1, held.length);
-    const logits = await this.model.decoder.step(
+    const { decoder } = this.model;
+    decoder.fit(held, Math.max(...held, this.entering?.ids.length ?? 0) + 1, held.length, decoder.shared);
+    const logits = await decoder.step(
       batch.map(({ ids }) => ids[ids.length - 1]),
       batch.map((sequence) => sequence.held),
     );
     this.counts.steps++;
     this.counts.stepRows += batch.length;
+    if (decoder.shared > 0) this.counts.sharedSteps++;
     const vocabulary = logits.length / batch.length;
     const leaving = batch.filter((sequence, i) => {
       sequence.held++;

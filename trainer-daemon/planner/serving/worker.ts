@@ -3,6 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { parameterCount } from '../architecture.ts';
 import { readCheckpoint } from '../checkpoint.ts';
+import { KeyValueCaches } from './caches.ts';
 import { Decoder } from './decoder.ts';
 import type { FromWorker, Progress, ServedLimits, ToWorker, WorkerSettings } from './messages.ts';
 import { Scheduler, type ServedModel } from './scheduler.ts';
@@ -22,7 +23,7 @@ async function load(folder: string, policyVersion: number): Promise<{ model: Ser
   const parameters = parameterCount(architecture);
   const cores = availableParallelism();
   const threads = settings.threads ?? (parameters < SMALL ? (cores < 4 ? 1 : 2) : cores);
-  const context = Math.min(architecture.context, Math.floor(WORK_BYTES / Decoder.bytesPerToken(architecture)));
+  const context = Math.min(architecture.context, Math.floor(WORK_BYTES / KeyValueCaches.bytesPerToken(architecture)));
   const slots = settings.deterministic ? 1 : settings.maxBatch;
   const decoder = await Decoder.create(weights, { slots, context, threads });
   return { model: { decoder, policyVersion, endTokenIds }, served: { context, slots, parameters } };

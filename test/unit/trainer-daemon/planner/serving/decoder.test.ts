@@ -70,6 +70,69 @@ describe('Decoder', () => {
     await decoder.release();
   });
 
+  it('gives the same when sequences store what they have in common once, and when that changes', async () => {
+    const weights = someWeights(smallArchitecture);
+    const common = someIds(150, 60, 'common');
+    const sequences = ['a', 'b', 'c'].map((name) => [...common, ...someIds(60, 60, name)]);
+    const references = sequences.map((ids) => referenceLogprobs(weights, ids));
+    const decoder = await create(weights);
+    decoder.fit([], 170, 3);
+    for (let i = 0; i < 3; i++) await decoder.prefill(i, sequences[i].slice(0, 151 + i), 0);
+    let steps = 0;
+    const fit = (needed: number, slots: number, shared: number) => {
+      decoder.fit(
+        [151, 152, 153].map((held) => held + steps),
+        needed,
+        slots,
+        shared,
+      );
+      expect(decoder.shared).toBe(shared);
+    };
+    const step = async (count: number) => {
+      for (let k = 0; k < count; k++) {
+        const pasts = [151, 152, 153].map((held) => held + steps);
+        const logits = await decoder.step(
+          pasts.map((past, i) => sequences[i][past]),
+          pasts,
+        );
+        const expected = pasts.map((past, i) => references[i][past]);
+        expect(difference(logits, expected)).toBeLessThan(TOLERANCE);
+        steps++;
+      }
+    };
+    fit(170, 3, 128);
+    await step(5);
+    fit(300, 4, 128);
+    await step(5);
+    fit(300, 4, 150);
+    await step(5);
+    const saved = decoder.save(2, 160);
+    decoder.copy(1, 3, 155);
+    expect(difference(await decoder.prefill(3, sequences[1].slice(155, 158), 155), [references[1][157]])).toBeLessThan(
+      TOLERANCE,
+    );
+    decoder.restore(3, saved, 160, 154);
+    expect(difference(await decoder.prefill(3, sequences[2].slice(154, 159), 154), [references[2][158]])).toBeLessThan(
+      TOLERANCE,
+    );
+    fit(300, 4, 64);
+    await step(5);
+    fit(300, 3, 0);
+    await step(5);
+    expect(decoder.save(2, 150)).toEqual(decoder.save(1, 150));
+    expect(() => fit(300, 3, 200)).toThrow('200 tokens cannot be shared by sequences of 176');
+    await decoder.release();
+  });
+
+  it('refuses to begin inside what is shared', async () => {
+    const decoder = await create(someWeights(smallArchitecture));
+    decoder.fit([], 100, 1);
+    await decoder.prefill(0, someIds(80), 0);
+    decoder.fit([80], 100, 1, 64);
+    await expect(decoder.prefill(0, someIds(20), 60)).rejects.toThrow('begins behind 60 tokens, but 64 are shared');
+    await decoder.release();
+  });
+
   it('refuses to go beyond its context', async () => {
     const decoder = await create(someWeights({ ...smallArchitecture, context: 30 }));
     expect(() => decoder.fit([], 31)).toThrow('the slots hold 30');

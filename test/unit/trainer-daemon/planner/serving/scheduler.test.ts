@@ -106,6 +106,23 @@ describe('Scheduler', () => {
     await stop();
   });
 
+  it('reads what requests begin with once for all, while others that share less come and go', async () => {
+    const { ask, stop, scheduler } = await start({ slots: 6 });
+    const common = someIds(200, 59, 'instructions');
+    const prompts = Array.from({ length: 24 }, (_, i) => [
+      ...common.slice(0, i === 9 ? 90 : i === 10 ? 0 : 200),
+      ...someIds(3 + 5 * i, 59, `task ${i}`),
+    ]);
+    const answers = await Promise.all(prompts.map((prompt, i) => ask(prompt, 5 + ((7 * i) % 23), i).answer));
+    answers.forEach((answer, i) => {
+      expect(error(prompts[i], answer), `request ${i}`).toBeLessThan(5e-5);
+    });
+    const { sharedSteps, steps } = scheduler.stats();
+    expect(sharedSteps).toBeGreaterThan(10);
+    expect(sharedSteps).toBeLessThan(steps);
+    await stop();
+  });
+
   it('takes over the keys and values of earlier turns, of requests at work, and of common instructions', async () => {
     const { ask, stop } = await start();
     const instructions = someIds(60, 59, 'instructions');
