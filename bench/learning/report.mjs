@@ -98,10 +98,9 @@ function rounds(reports) {
     ...reports.map((report) => {
       const policy = report.policies.find((one) => one.stage === 'rl' && one.round === i + 1);
       if (!policy?.validation) return '';
-      const { successes, episodes } = policy.validation;
-      const [low, high] = wilson(successes, episodes);
+      const { successes, episodes, interval } = policy.validation;
       const chosen = report.chosen.at(-1) === policy.version ? ' chosen' : '';
-      return `${percent(successes, episodes)} (${(100 * low).toFixed(0)}-${(100 * high).toFixed(0)})${chosen}`;
+      return `${percent(successes, episodes)} (${(100 * interval.low).toFixed(0)}-${(100 * interval.high).toFixed(0)})${chosen}`;
     }),
   ]);
 }
@@ -151,14 +150,6 @@ const points = ({ a, b }) => {
   return `${difference < 0 ? '' : '+'}${difference.toFixed(1)}`;
 };
 const probability = (p) => (p < 0.001 ? '< 0.001' : p.toFixed(3));
-
-function wilson(successes, n) {
-  const z = 1.959964;
-  const p = successes / n;
-  const middle = p + (z * z) / (2 * n);
-  const spread = z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
-  return [(middle - spread) / (1 + (z * z) / n), (middle + spread) / (1 + (z * z) / n)];
-}
 
 /** A Markdown table, its columns aligned. */
 function table(columns, rows) {

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { JournalLine } from '../../protocol/journal.ts';
 import type { PolicyRecord, RoundSummary } from '../../protocol/records.ts';
+import { type Interval, wilson } from '../../protocol/statistics.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import { type EvaluationTable, evaluationTable } from '../../trainer-daemon/evaluation/tables.ts';
 import { runWriter } from '../../trainer-daemon/store/index.ts';
@@ -12,6 +13,11 @@ import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
 import { episodesOf, evaluationsOf, policyLabel } from '../run-evaluations.ts';
+
+/** A policy as its record tells it, its validation with the Wilson interval of 95 %. */
+interface ReportedPolicy extends Omit<PolicyRecord, 'validation'> {
+  validation: (NonNullable<PolicyRecord['validation']> & { interval: Interval }) | null;
+}
 
 interface Report {
   directory: string;
@@ -24,7 +30,7 @@ interface Report {
   stages: { stage: string; seconds: number | null }[];
   seconds: number | null;
   warnings: string[];
-  policies: PolicyRecord[];
+  policies: ReportedPolicy[];
   chosen: number[];
   rounds: RoundSummary[];
   evaluations: EvaluationTable['json'] | null;
@@ -104,7 +110,10 @@ async function gather(recording: Recording): Promise<Gathered> {
       ...told,
       state: told.state !== 'finished' && writer !== null ? 'running' : told.state,
       writer,
-      policies,
+      policies: policies.map(({ validation, ...policy }) => ({
+        ...policy,
+        validation: validation && { ...validation, interval: wilson(validation.successes, validation.episodes) },
+      })),
       rounds,
       evaluations: evaluations?.json ?? null,
       damaged,
@@ -183,12 +192,15 @@ function policyTable(terminal: Terminal, report: Report): string {
       `v${policy.version}`,
       policyLabel(policy.version, report.policies),
       whole(policy.step),
-      policy.validation
-        ? `${policy.validation.successes}/${policy.validation.episodes} ${percent(policy.validation.successes, policy.validation.episodes)}`
-        : '-',
+      policy.validation ? validated(policy.validation) : '-',
       report.chosen.includes(policy.version) ? 'chosen' : '',
     ]),
   );
+}
+
+function validated({ successes, episodes, interval }: NonNullable<ReportedPolicy['validation']>): string {
+  const [low, high] = [interval.low, interval.high].map((rate) => (100 * rate).toFixed(0));
+  return `${successes}/${episodes} ${percent(successes, episodes)} (${low}-${high})`;
 }
 
 function roundTable(terminal: Terminal, rounds: RoundSummary[]): string {

@@ -124,7 +124,7 @@ describe('report', () => {
     const { code, out, err } = await cli(folder, ['report', 'demo-1']);
     expect(code).toBe(0);
     expect(out).toContain('demo: finished');
-    expect(out).toMatch(/v2\s+│ RL round 1 │\s+14 │ 20\/50 40\.0% │ chosen/);
+    expect(out).toMatch(/v2\s+│ RL round 1 │\s+14 │ 20\/50 40\.0% \(28-54\) │ chosen/);
     expect(out).toMatch(/1 │\s+38 │\s+1 │\s+40\.5% │\s+5 │\s+30 │\s+1 │ 1 min 10 s/);
     expect(out).toContain('RL round 1 against base');
     expect(err).toContain('warning: something to look at');
@@ -142,6 +142,9 @@ describe('report', () => {
       damaged: [],
     });
     expect(report.evaluations.planners.map((one: { label: string }) => one.label)).toEqual(['base', 'RL round 1']);
+    // Wilson's interval of 20 of 50, by hand.
+    const { interval } = report.policies[2].validation;
+    expect([interval.low, interval.high]).toEqual([expect.closeTo(0.2761, 4), expect.closeTo(0.5382, 4)]);
   });
 
   it('tells of a run that has not ended and of damage, and still reports the rest', async () => {
