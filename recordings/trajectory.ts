@@ -13,6 +13,35 @@ export interface DecodedTrajectory extends Omit<Trajectory, 'poses'> {
 /** An hour of the embedded world takes about 10 MB. */
 const LARGEST_FILE = 64 * 1024 * 1024;
 
+type Names = Pick<EpisodeRecord, 'outputDir' | 'trajectory'>;
+
+/** Why a trajectory cannot be shown. */
+function failed({ trajectory }: Names, why: string): Damaged {
+  return { damaged: `trajectory ${trajectory}: ${why}`, line: 0 };
+}
+
+/**
+ * The trajectory that an episode's record names as it lies in its file, unchecked; undefined when it names none.
+ * @param directory of the run. Nothing outside it is read, whatever the record says.
+ * @returns why it cannot be read, when there is one that cannot.
+ */
+export async function readTrajectoryValue(
+  directory: string,
+  names: Names,
+): Promise<{ value: unknown } | Damaged | undefined> {
+  const { outputDir, trajectory } = names;
+  if (trajectory === null) return undefined;
+  if (outputDir === null) return failed(names, 'the episode has no output folder');
+  const folder = join(directory, outputDir);
+  const path = join(folder, trajectory);
+  if (!folder.startsWith(directory + sep) || !path.startsWith(folder + sep))
+    return failed(names, 'lies outside of the output folder');
+  const bytes = await readWhole(directory, path);
+  if (typeof bytes === 'string') return failed(names, bytes);
+  const parsed = parseJson(bytes, 0);
+  return 'damaged' in parsed ? failed(names, parsed.damaged) : parsed;
+}
+
 /**
  * The trajectory that an episode's record names, unpacked; undefined when it names none.
  * @param directory of the run. Nothing outside it is read, whatever the record says.
@@ -20,26 +49,20 @@ const LARGEST_FILE = 64 * 1024 * 1024;
  */
 export async function readTrajectory(
   directory: string,
-  { outputDir, trajectory }: Pick<EpisodeRecord, 'outputDir' | 'trajectory'>,
+  names: Names,
 ): Promise<DecodedTrajectory | Damaged | undefined> {
-  if (trajectory === null) return undefined;
-  const fail = (damaged: string): Damaged => ({ damaged: `trajectory ${trajectory}: ${damaged}`, line: 0 });
-  if (outputDir === null) return fail('the episode has no output folder');
-  const folder = join(directory, outputDir);
-  const path = join(folder, trajectory);
-  if (!folder.startsWith(directory + sep) || !path.startsWith(folder + sep))
-    return fail('lies outside of the output folder');
-  const bytes = await readWhole(directory, path);
-  if (typeof bytes === 'string') return fail(bytes);
-  const parsed = parseJson(bytes, 0);
-  if ('damaged' in parsed) return fail(parsed.damaged);
-  const { value } = parsed;
+  const read = await readTrajectoryValue(directory, names);
+  if (read === undefined || 'damaged' in read) return read;
+  const { value } = read;
   if (typeof value !== 'object' || value === null || !('bodies' in value))
-    return fail('is of another form than the one that is shown here (see "agentic-robo-rl schema trajectory")');
+    return failed(
+      names,
+      'is of another form than the one that is shown here (see "agentic-robo-rl schema trajectory")',
+    );
   if ('version' in value && typeof value.version === 'number' && value.version > 1)
-    return fail(`written by a newer version of AgenticRoboRL (format ${value.version}); update to see it`);
+    return failed(names, `written by a newer version of AgenticRoboRL (format ${value.version}); update to see it`);
   const checked = checkRecord(value, trajectorySchema, 0);
-  if ('damaged' in checked) return fail(checked.damaged);
+  if ('damaged' in checked) return failed(names, checked.damaged);
   try {
     return { ...checked, poses: decodeTrajectory(checked) };
   } catch (error) {

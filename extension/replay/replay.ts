@@ -26,6 +26,7 @@ import { ReplayDebugAdapter } from './debug/adapter.ts';
 import { isRun, liesIn, readLink, runDirectory } from './places.ts';
 import type { ReplaySession, ReplayTarget } from './session.ts';
 import type { ReplaySessions } from './sessions.ts';
+import { roomBesideStage } from './stage/room.ts';
 
 export interface ReplayOptions {
   /** Where to begin. */
@@ -131,6 +132,7 @@ export class Replay implements Disposable, DebugConfigurationProvider, UriHandle
     this.sessions.show(session);
     const call = turn === undefined ? undefined : session.episodes[0].positionOf(turn);
     if (call !== undefined) await session.cursor.goto({ thread: 0, call, part: 'call' });
+    await roomBesideStage();
     await window.showTextDocument(await workspace.openTextDocument(Uri.parse(transcriptUri(target))), {
       preview: false,
     });
@@ -142,6 +144,7 @@ export class Replay implements Disposable, DebugConfigurationProvider, UriHandle
         const session = await this.sessions.acquire(target);
         this.debugged.set(debugSession.id, session);
         this.sessions.show(session);
+        await roomBesideStage();
         return session;
       },
       release: (session) => {

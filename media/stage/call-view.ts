@@ -30,6 +30,7 @@ export class CallView {
       return;
     }
     this.element.append(
+      ...call.unread.map((why) => element('p', { class: 'notice notice-warning' }, word('unreadPart', why))),
       ...spoken(word('reasoning'), call.reasoning),
       ...spoken(word('answer'), call.content),
       this.toolList(call, position),

@@ -64,6 +64,7 @@ export function callLine(call: StageCall, at: number): string {
     ...(call.responseTokens === null ? [] : [word('tokensOf', whole(call.responseTokens))]),
     ...(call.advantage === null ? [] : [word('advantageOf', signed(call.advantage))]),
     ...(call.sample === null ? [] : [call.sample]),
+    ...call.unread.map((why) => word('unreadPart', why)),
   ].join(', ');
 }
 
@@ -75,6 +76,13 @@ export function seconds(value: number): string {
   return new Intl.NumberFormat(document.documentElement.lang || 'en', {
     ...{ style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits },
   }).format(small ? value * 1000 : value);
+}
+
+/** Metres to the millimetre, so that numbers below each other can be compared. */
+export function metres(value: number): string {
+  return new Intl.NumberFormat(document.documentElement.lang || 'en', {
+    ...{ style: 'unit', unit: 'meter', unitDisplay: 'short', minimumFractionDigits: 3, maximumFractionDigits: 3 },
+  }).format(value);
 }
 
 export function signed(value: number): string {

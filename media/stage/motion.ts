@@ -1,6 +1,6 @@
 /** The motion of an episode, unpacked. */
 import type { StageScene } from '../../extension/replay/stage/data.ts';
-import { CHANNELS, type PoseTrack } from '../../protocol/poses.ts';
+import { CHANNELS, type Pose, type PoseTrack, poseAt } from '../../protocol/poses.ts';
 
 export interface Motion {
   /** How it is told apart from the one beside it. */
@@ -24,4 +24,13 @@ export function motionOf({ bodies, geoms, rate, frames, poses, held }: StageScen
 /** Body in the gripper at a time; null for none. */
 export function heldAt({ held }: Motion, time: number): string | null {
   return held.findLast(({ start }) => start <= time + 1e-6)?.body ?? null;
+}
+
+/** The body that carries the gripper, as the embedded world calls it. */
+const HAND = 'hand';
+
+/** Where the gripper is at a time, in metres; undefined in a world that has none of this name. */
+export function gripperAt({ bodies, track }: Motion, time: number): Pose['position'] | undefined {
+  const body = bodies.indexOf(HAND);
+  return body < 0 ? undefined : poseAt(track, time, body).position;
 }

@@ -121,7 +121,8 @@ export class TimelineView {
   private column(call: StageCall, at: number, tallest: number, furthest: number): HTMLButtonElement {
     const line = callLine(call, at);
     const first = call.tools[0];
-    const kind = call.damaged !== null ? 'broken' : call.tools.some(({ failed }) => failed) ? 'failed' : 'fine';
+    const damaged = call.damaged !== null || call.unread.length > 0;
+    const kind = damaged ? 'broken' : call.tools.some(({ failed }) => failed) ? 'failed' : 'fine';
     const made = button('', () => this.go({ call: at, part: 'call' }), {
       ...{ id: `call-${at}`, class: `column ${kind}`, title: line },
     });

@@ -2,8 +2,8 @@
 import type { StageDetection, StageEpisode, StageScene } from '../../extension/replay/stage/data.ts';
 import { button, element } from '../panel/elements.ts';
 import { AboveView } from './above-view.ts';
-import { seconds } from './call-words.ts';
-import { heldAt, type Motion, motionOf } from './motion.ts';
+import { metres, seconds } from './call-words.ts';
+import { gripperAt, heldAt, type Motion, motionOf } from './motion.ts';
 import { SpaceView } from './space-view.ts';
 import { word } from './words.ts';
 import { VIEWS, type ViewName, type WorldView } from './world-view.ts';
@@ -101,7 +101,12 @@ export class WorldPanel {
     const at = seconds(time);
     const held = heldAt(motion, time);
     this.view.element.setAttribute('aria-label', word(this.flat ? 'fromAbove' : 'worldHelp', at));
-    this.status.textContent = `${word('worldTime', at)} · ${held === null ? word('holdsNothing') : word('holds', held)}`;
+    const gripper = gripperAt(motion, time);
+    this.status.textContent = [
+      word('worldTime', at),
+      ...(gripper ? [word('gripperAt', ...gripper.map(metres))] : []),
+      held === null ? word('holdsNothing') : word('holds', held),
+    ].join(' · ');
   }
 
   private lay(): void {

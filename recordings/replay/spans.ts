@@ -1,9 +1,7 @@
 /** Which entry of a trajectory's spans each action of an episode is. */
-import { join } from 'node:path';
 import { z } from 'zod';
 import type { EpisodeRecord } from '../../protocol/records.ts';
-import { parseJson } from '../documents.ts';
-import { readPlainFile } from '../plain-file.ts';
+import { readTrajectoryValue } from '../trajectory.ts';
 import { type ReplayAction, skillFailed } from './actions.ts';
 
 const spansSchema = z.looseObject({
@@ -23,17 +21,13 @@ export async function readSpans(
   run: string,
   episode: Pick<EpisodeRecord, 'outputDir' | 'trajectory'> | null,
 ): Promise<{ spans: ReplaySpan[] } | { problem: string } | null> {
-  if (!episode || episode.outputDir === null || episode.trajectory === null) return null;
-  const path = join(episode.outputDir, episode.trajectory);
-  const bytes = await readPlainFile(run, join(run, path));
-  if (bytes === undefined) return { problem: `${path} is missing` };
-  if (!Buffer.isBuffer(bytes)) return { problem: `${path} ${bytes.unreadable}` };
-  const parsed = parseJson(bytes, 0);
-  if ('damaged' in parsed) return { problem: `${path} ${parsed.damaged}` };
-  const checked = spansSchema.safeParse(parsed.value);
+  const read = episode && (await readTrajectoryValue(run, episode));
+  if (!read) return null;
+  if ('damaged' in read) return { problem: read.damaged };
+  const checked = spansSchema.safeParse(read.value);
   if (!checked.success) {
-    const { path: field, message } = checked.error.issues[0];
-    return { problem: `${path}: ${field.join('.')}: ${message}` };
+    const { path, message } = checked.error.issues[0];
+    return { problem: `trajectory ${episode.trajectory}: ${path.join('.')}: ${message}` };
   }
   return { spans: checked.data.spans };
 }

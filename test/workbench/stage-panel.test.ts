@@ -23,7 +23,21 @@ describe.skipIf(vscodeFolder === null)('the stage in the editor', () => {
     await window.palette('AgenticRoboRL: Open Stage');
     await window.choice('attempt 1').click();
     await inside.locator('h1', { hasText: 'attempt 1' }).waitFor();
-    await page.locator('.tab', { hasText: 'attempt 1' }).locator('.tab-actions .action-label').click();
+    // It is the only editor: the debugger's text comes beside it and covers nothing.
+    await window.palette('AgenticRoboRL: Replay Episode');
+    await window.choice('attempt 1').click();
+    await page.locator('.debug-toolbar').waitFor();
+    await page.locator('.editor-instance .view-line', { hasText: 'turn 0' }).first().waitFor();
+    expect(await page.locator('.editor-group-container').count()).toBe(2);
+    await inside.locator('h1', { hasText: 'attempt 1' }).waitFor();
+    await window.screenshot('stage-alone-then-debugger');
+    await page
+      .locator('.debug-toolbar')
+      .getByRole('button', { name: /^(?:Stop|Disconnect)/ })
+      .click();
+    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+    await window.palette('View: Close All Editors');
+    await page.locator('.tab').first().waitFor({ state: 'detached' });
 
     await page.locator('.activitybar a.action-label[aria-label="AgenticRoboRL"]').click();
     const row = (text: string | RegExp) =>

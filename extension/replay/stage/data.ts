@@ -63,6 +63,8 @@ export const callSchema = z.strictObject({
   turn: z.nullable(count),
   /** Why there is nothing to see of it. */
   damaged: z.nullable(text),
+  /** What else of it, or of what it starts from, cannot be read, and why. */
+  unread: z.array(text),
   reasoning: z.nullable(text),
   content: z.nullable(text),
   tools: z.array(toolSchema),

@@ -67,7 +67,15 @@ function stageCall(replayed: ReplayCall, spans: readonly TrajectorySpan[], looke
   if (isDamaged(call)) {
     const where = call.line > 0 ? `line ${call.line}: ` : '';
     return {
-      ...{ turn, damaged: cut(where + call.damaged), reasoning: null, content: null, tools: [], images: [] },
+      ...{
+        turn,
+        damaged: cut(where + call.damaged),
+        unread: [],
+        reasoning: null,
+        content: null,
+        tools: [],
+        images: [],
+      },
       ...{ interval: null, latency: null, promptTokens: null, responseTokens: null, status: 'damaged' },
       ...{ finishReason: null, advantage: null, sample: null },
     };
@@ -77,6 +85,7 @@ function stageCall(replayed: ReplayCall, spans: readonly TrajectorySpan[], looke
   return {
     turn,
     damaged: null,
+    unread: [...(replayed.contextDamaged === null ? [] : [replayed.contextDamaged]), ...replayed.problems].map(cut),
     reasoning: cutOrNull(call.response?.reasoning ?? null),
     content: cutOrNull(call.response?.content ?? null),
     tools,

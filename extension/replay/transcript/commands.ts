@@ -16,6 +16,7 @@ import { setTokenHeat, tokenHeat } from '../../settings.ts';
 import { chooseEpisode } from '../choosing.ts';
 import { sectionOf } from '../replay.ts';
 import type { ReplayTarget } from '../session.ts';
+import { roomBesideStage } from '../stage/room.ts';
 import { numberWords } from './credit.ts';
 import type { OpenTranscript } from './documents.ts';
 
@@ -71,6 +72,7 @@ export async function showTranscript({ transcripts, sessions }: Surroundings, ta
   const document = await workspace.openTextDocument(transcripts.addressOf({ directory, section, episode }));
   const shows = transcripts.of(document);
   if (shows && !sessions.current) sessions.show(shows.session);
+  await roomBesideStage();
   const editor = await window.showTextDocument(document, { preview: false });
   const line = shows?.transcript?.lineOf(shows.session.cursor.position.call, shows.session.cursor.position.part);
   if (line !== undefined && line > 20) editor.revealRange(new Range(line - 1, 0, line - 1, 0));

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isDamaged, openRecording, UNREAD_MESSAGE } from '../../../../recordings/index.ts';
@@ -302,12 +302,14 @@ describe('damage', () => {
   it('of a trajectory leaves calls without spans', async () => {
     for (const [content, said] of [
       ['{"spans": 3}', /trajectory\.json: spans: /],
-      ['{"spans"', /trajectory\.json is no JSON/],
-      [undefined, /trajectory\.json is missing/],
+      ['{"spans"', /trajectory\.json: is no JSON/],
+      [undefined, /trajectory\.json: the file is gone/],
+      [65 * 1024 * 1024, /trajectory\.json: is too large to be shown \(68157440 bytes, at most 67108864\)/],
     ] as const) {
       const folder = await recordedGroup();
       const path = join(folder, SECTION, 'output/e0/trajectory.json');
       if (content === undefined) rmSync(path);
+      else if (typeof content === 'number') truncateSync(path, content);
       else writeFileSync(path, content);
       const episode = await open(folder);
       expect((await episode.spans()).problem).toMatch(said);
