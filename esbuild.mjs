@@ -50,6 +50,15 @@ const smallCompiler = {
     }),
 };
 
+/** Whoever imports zod gets its messages in fifty languages; ours are shown in English. */
+const oneLanguage = {
+  name: 'one-language',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    })),
+};
+
 const only = process.argv.slice(2);
 const chosen = Object.entries(programs).filter(
   ([name, file]) => existsSync(file) && (only.length === 0 || only.includes(name)),
@@ -72,7 +81,7 @@ await build({
   // Native or wasm packages are found in node_modules at run time; bundling them would lose their side files.
   external: ['onnxruntime-node', '@mujoco/mujoco'],
   // Bundled CommonJS packages still call require for Node's own modules and ask for the file's name.
-  plugins: [smallCompiler],
+  plugins: [smallCompiler, oneLanguage],
   define: { __filename: '__bundleFile', __dirname: '__bundleFolder' },
   banner: {
     js: [
@@ -98,6 +107,7 @@ await build({
   format: 'esm',
   minify: true,
   sourcemap: 'linked',
+  plugins: [oneLanguage],
   logLevel: 'warning',
 });
 
@@ -114,6 +124,7 @@ if (existsSync(EXTENSION) && (only.length === 0 || only.includes('extension')))
     sourcemap: 'linked',
     mainFields: ['module', 'main'],
     external: ['vscode'],
+    plugins: [oneLanguage],
     logLevel: 'warning',
   });
 

@@ -40,7 +40,7 @@ const bundle = (entryPoints) =>
     target: 'node20',
     format: 'esm',
     mainFields: ['module', 'main'],
-    external: ['onnxruntime-node', '@mujoco/mujoco', 'esbuild'],
+    external: ['onnxruntime-node', '@mujoco/mujoco', 'esbuild', 'playwright-core'],
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { journalOf, quickConfig } from '../integration/quick-run.ts';
 import { allowedIn } from './bed/allowed.ts';
-import { VSIX } from './bed/server.ts';
 import { readZip, unpack } from './bed/unzip.ts';
+import { VSIX } from './bed/vscode-server.ts';
 
 const allowed = allowedIn(process.platform, process.arch);
 const LARGEST = 25e6;
@@ -30,6 +30,13 @@ describe('the packaged extension', () => {
     expect(names.filter((name) => !allowed.some((pattern) => pattern.test(name)))).toEqual([]);
     for (const pattern of allowed) expect(names.some((name) => pattern.test(name))).toBe(true);
     expect(statSync(VSIX).size).toBeLessThan(LARGEST);
+  });
+
+  it('speaks one language where a package brings fifty along', () => {
+    const programs = [...files].filter(([name]) => /^extension\/dist\/.*\.[cm]js$/.test(name));
+    expect(programs.filter(([, text]) => text.includes('Invalid input')).length).toBeGreaterThan(0);
+    // How zod says it in German.
+    expect(programs.filter(([, text]) => text.includes('ltige Eingabe')).map(([name]) => name)).toEqual([]);
   });
 
   it('says for which platform it is, and needs nothing but what it holds', () => {

@@ -27,16 +27,21 @@ declare module 'vitest' {
 
 /** Run once by vitest before the tests of the workbench. Set WORKBENCH_REQUIRED=1 to fail where they would be skipped. */
 export default function setup(project: TestProject): void {
-  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agentic-robo-rl', 'vscode');
   try {
-    install(folder);
-    project.provide('vscode', folder);
+    project.provide('vscode', installed());
   } catch (error) {
     const reason = `no VS Code to test in: ${(error as Error).message}`;
     if (process.env.WORKBENCH_REQUIRED) throw new Error(reason);
     process.stderr.write(`Workbench tests are skipped: ${reason}\n`);
     project.provide('vscode', null);
   }
+}
+
+/** Folder of a complete installation. @throws Error with what is missing and cannot be got. */
+export function installed(): string {
+  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agentic-robo-rl', 'vscode');
+  install(folder);
+  return folder;
 }
 
 /** Makes the folder complete; does nothing when it is. @throws Error with what is missing and cannot be got. */

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type DaemonRecord, daemonPlaces } from '../../../protocol/daemon-record.ts';
-import { type ServerOptions, VsCodeServer } from './server.ts';
+import { vscodeFolder } from './server.ts';
+import { type ServerOptions, VsCodeServer } from './vscode-server.ts';
 import { Workbench } from './workbench.ts';
 
 export interface Session {
@@ -29,7 +30,8 @@ export async function session(
   files: Record<string, string>,
   options: ServerOptions & { prepare?: (folder: string) => void; place?: (folder: string) => string } = {},
 ): Promise<Session> {
-  const server = await VsCodeServer.start(options);
+  if (vscodeFolder === null) throw new Error('there is no VS Code');
+  const server = await VsCodeServer.start(vscodeFolder, options);
   onTestFinished(() => server.stop());
   const folder = join(server.folder, 'work', FOLDER);
   for (const [path, text] of Object.entries(files)) {

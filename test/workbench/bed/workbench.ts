@@ -1,10 +1,11 @@
 /** A window of the workbench in Chromium, driven as a person does: palette, editors, views. */
 import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { packageRoot } from '../../../trainer-daemon/bundles.ts';
 
 /** Screenshots of the last run, not in version control. */
-export const SCREENSHOTS = resolve(import.meta.dirname, '../screenshots');
+export const SCREENSHOTS = join(packageRoot(), 'test/workbench/screenshots');
 
 export const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
