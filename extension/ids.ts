@@ -30,6 +30,7 @@ export const COMMANDS = {
   restartLanguageServer: 'agenticRoboRL.restartLanguageServer',
   refreshRuns: 'agenticRoboRL.refreshRuns',
   showMore: 'agenticRoboRL.showMore',
+  openSelected: 'agenticRoboRL.openSelected',
   filterRuns: 'agenticRoboRL.filterRuns',
   clearRunsFilter: 'agenticRoboRL.clearRunsFilter',
   followNewest: 'agenticRoboRL.followNewest',

@@ -301,7 +301,7 @@ export const daemonMethods = {
   'evaluations.list': { params: run, result: z.array(z.union([evaluationSummarySchema, shapes.damagedSchema])) },
   /**
    * Evaluates on the held-out states: planners of a run (default: base, fine-tuned and chosen RL planner), or a
-   * checkpoint under a config, as a run of its own. Follow it as any run.
+   * checkpoint under a config, as a run of its own in `runs/<name>-evaluation-<UTC time>`. Follow it as any run.
    */
   'evaluations.start': {
     params: z.union([

@@ -1,8 +1,8 @@
 // Adapter of RPent (https://github.com/RLinf/RPent), the harness of Harness VLA, on LIBERO-PRO. Written from RPent's
 // sources at 8c318fb; check the command's options against your version with `rpent --help`.
 //
-// Before training: start the simulator, the policy and SAM3 servers and name them in RPENT_ENV, RPENT_VLA and
-// RPENT_SAM3; download the memory files once, because training must not change them between attempts.
+// Before training: start the simulator, the policy and SAM3 servers and name them in SERVERS; download the memory files
+// once, because training must not change them between attempts.
 import { defineAdapter } from 'agentic-robo-rl';
 
 const SUITES = ['libero_spatial', 'libero_object', 'libero_goal', 'libero_10'].flatMap((suite) => [
@@ -10,6 +10,9 @@ const SUITES = ['libero_spatial', 'libero_object', 'libero_goal', 'libero_10'].f
   `${suite}_task`,
 ]);
 const TASKS_A_SUITE = 10;
+
+/** Simulator, policy and segmentation servers, for example `http://127.0.0.1:8000`. */
+const SERVERS = { env: process.env.RPENT_ENV, vla: process.env.RPENT_VLA, sam3: process.env.RPENT_SAM3 };
 
 /** Words in RPent's logs that mean the episode failed for reasons that are not the planner's. */
 const INFRASTRUCTURE = [
@@ -36,7 +39,6 @@ export default defineAdapter({
   states: 50,
 
   launch(episode) {
-    const servers = { env: process.env.RPENT_ENV, vla: process.env.RPENT_VLA, sam3: process.env.RPENT_SAM3 };
     return {
       command: 'rpent',
       args: [
@@ -48,7 +50,7 @@ export default defineAdapter({
         ...['--max-turns', String(episode.limits.turns), '--max-tokens', String(episode.limits.responseTokens)],
         ...['--planner-timeout-s', String(episode.limits.seconds)],
         ...['--output-dir', episode.outputDir],
-        ...Object.entries(servers).flatMap(([name, url]) => (url ? [`--${name}-endpoint`, url] : [])),
+        ...Object.entries(SERVERS).flatMap(([name, url]) => (url ? [`--${name}-endpoint`, url] : [])),
       ],
       env: {
         OPENAI_API_KEY: episode.apiKey,

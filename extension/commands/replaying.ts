@@ -1,7 +1,7 @@
 /** Replay Episode and Open Sample Run: from the tree of runs, from a file of calls, or by asking. */
 import { l10n, Uri, window } from 'vscode';
 import { chooseEpisode } from '../replay/choosing.ts';
-import { sectionOf as sectionOfFile } from '../replay/places.ts';
+import { callNamed, sectionOf as sectionOfFile } from '../replay/places.ts';
 import { sectionOf } from '../replay/replay.ts';
 import { sampleEpisode } from '../replay/sample-run.ts';
 import type { Node } from '../runs/items.ts';
@@ -38,7 +38,8 @@ async function replayNode(
   const directory = Uri.joinPath(node.folder.place.uri, node.run).fsPath;
   if (node.kind === 'episode') return replay.start({ directory, section: node.section, episode: node.episode.id });
   const call = node.kind === 'call' ? node.call.id : node.sample.call;
-  const [, episode, turn] = /^(.*)\.c(\d+)(?:r\d+)?$/.exec(call) ?? [];
-  if (episode === undefined) throw new Error(l10n.t('{0} names no episode', call));
-  await replay.start({ directory, section: await sectionOf(directory, episode), episode }, { turn: Number(turn) });
+  const named = callNamed(call);
+  if (!named) throw new Error(l10n.t('{0} names no episode', call));
+  const { episode, turn } = named;
+  await replay.start({ directory, section: await sectionOf(directory, episode), episode }, { turn });
 }

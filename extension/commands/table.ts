@@ -96,6 +96,12 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
     tree.refresh();
   },
   showMore: ({ tree }, node) => tree.showMore(node as Node),
+  openSelected: (surroundings) => {
+    const [node] = surroundings.runsView.selection;
+    return node?.kind === 'run'
+      ? openRunPage(surroundings, node)
+      : node && transcript.openTranscript(surroundings, node);
+  },
   filterRuns,
   clearRunsFilter,
   followNewest: ({ follower }) => follower.follow(true),

@@ -142,7 +142,8 @@ function itemOf(node: PolicyNode): TreeItem {
     }
     case 'policies': {
       const item = new TreeItem(node.run.replace(/^runs\//, ''), TreeItemCollapsibleState.Collapsed);
-      item.description = l10n.t('{0} policies', node.listed.length);
+      const { length } = node.listed;
+      item.description = length === 1 ? l10n.t('1 policy') : l10n.t('{0} policies', length);
       item.iconPath = new ThemeIcon('history');
       return item;
     }

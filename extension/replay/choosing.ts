@@ -6,7 +6,7 @@ import type { EpisodeRecord } from '../../protocol/records.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import { exists } from '../creating/places.ts';
 import { COMMANDS } from '../ids.ts';
-import { sectionWord } from '../runs/words.ts';
+import { outcomeWords, sectionWord } from '../runs/words.ts';
 import { isRun } from './places.ts';
 import type { ReplayTarget } from './session.ts';
 
@@ -98,7 +98,12 @@ async function chooseSection(recording: Recording, title: string): Promise<strin
   const items: (QuickPickItem & { section: string })[] = [];
   for (const section of [...rounds.toReversed(), ...evaluations, ...teacher]) {
     const { length } = await recording.episodes(section);
-    if (length > 0) items.push({ label: sectionWord(section), description: l10n.t('{0} episodes', length), section });
+    if (length > 0)
+      items.push({
+        label: sectionWord(section),
+        description: length === 1 ? l10n.t('1 episode') : l10n.t('{0} episodes', length),
+        section,
+      });
   }
   if (items.length === 0) throw new Error(l10n.t('the run has no episode yet'));
   if (items.length === 1) return items[0].section;
@@ -112,9 +117,7 @@ async function chooseInSection(recording: Recording, section: string, title: str
   if (episodes.length === 0) throw new Error(l10n.t('the run has no episode yet'));
   const items = episodes.map((episode) => ({
     label: `$(${episode.valid ? (succeeded(episode) ? 'pass' : 'circle-slash') : 'warning'}) ${l10n.t('{0}, state {1}, attempt {2}', episode.task, episode.init, episode.attempt)}`,
-    description: episode.valid
-      ? l10n.t('reward {0}, {1} turns', episode.reward, episode.turns)
-      : (episode.invalidReason ?? l10n.t('invalid')),
+    description: outcomeWords(episode),
     episode: episode.id,
   }));
   const options = { title, placeHolder: l10n.t('Which episode?'), matchOnDescription: true };

@@ -71,6 +71,12 @@ export function readLink(path: string, query: string): ReplayLink | { problem: s
   };
 }
 
+/** The episode and the turn that a call's id names; undefined where it is no such id. */
+export function callNamed(id: string): { episode: string; turn: number } | undefined {
+  const [, episode, turn] = /^(.*)\.c(\d+)(?:r\d+)?$/.exec(id) ?? [];
+  return episode === undefined ? undefined : { episode, turn: Number(turn) };
+}
+
 /** The run and section of a file of calls, such as `RUN/rounds/0001/calls.jsonl`; undefined for other files. */
 export function sectionOf(file: string): { directory: string; section: string } | undefined {
   const parts = file.split(/[\\/]/);

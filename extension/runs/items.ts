@@ -1,5 +1,5 @@
 /** The nodes of the tree of runs, and how each is shown. */
-import { l10n, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
+import { type Command, l10n, ThemeIcon, TreeItem, TreeItemCollapsibleState } from 'vscode';
 import type { CallSummary, GroupSummary, RunSummary } from '../../protocol/daemon.ts';
 import type { EpisodeRecord, SampleRecord } from '../../protocol/records.ts';
 import type { SectionTally } from '../../protocol/run-state.ts';
@@ -64,6 +64,9 @@ export function itemOf(node: Node): TreeItem {
       item.iconPath = words.runIcon(summary);
       item.contextValue = `${RUN_ITEM}${summary.state}`;
       item.tooltip = [summary.directory, words.stateWord(summary), summary.problem].filter(Boolean).join('\n');
+      // The arrow still unfolds it.
+      if (summary.state !== 'damaged')
+        item.command = openSelected();
       return item;
     }
     case 'section': {
@@ -83,9 +86,7 @@ export function itemOf(node: Node): TreeItem {
     case 'episode': {
       const { episode } = node;
       const item = new TreeItem(l10n.t('attempt {0}', episode.attempt), open);
-      item.description = episode.valid
-        ? l10n.t('reward {0}, {1} turns', episode.reward, episode.turns)
-        : (episode.invalidReason ?? l10n.t('invalid'));
+      item.description = words.outcomeWords(episode);
       item.iconPath = words.episodeIcon(episode);
       item.tooltip = episode.id;
       item.contextValue = EPISODE_ITEM;
@@ -97,6 +98,7 @@ export function itemOf(node: Node): TreeItem {
       item.iconPath = new ThemeIcon('comment');
       item.tooltip = node.call.id;
       item.contextValue = CALL_ITEM;
+      item.command = openSelected();
       return item;
     }
     case 'sample': {
@@ -106,6 +108,7 @@ export function itemOf(node: Node): TreeItem {
       item.iconPath = new ThemeIcon('comment');
       item.tooltip = sample.call;
       item.contextValue = CALL_ITEM;
+      item.command = openSelected();
       return item;
     }
     case 'note': {
@@ -125,4 +128,12 @@ export function itemOf(node: Node): TreeItem {
       return item;
     }
   }
+}
+
+/**
+ * What a click on a run or a call does. It takes no arguments: the editor forgets those whenever an item is told anew, as
+ * those of a run at work always are, and the click with them.
+ */
+function openSelected(): Command {
+  return { command: COMMANDS.openSelected, title: l10n.t('Open') };
 }

@@ -119,18 +119,19 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
     const { filter } = this;
     if (node.kind === 'run') {
       const { sections, state } = await client.request('runs.snapshot', { run });
-      return sections
+      const shown = sections
         .filter((section) => (asksForSamples(filter) ? section.startsWith('rounds/') : section !== 'sft'))
         .map((section) => {
           const tally = state.sections.find((one) => one.section === section);
-          return { kind: 'section', folder, run, section, tally };
+          return { kind: 'section', folder, run, section, tally } satisfies Node;
         });
+      return shown.length > 0 || isEmpty(filter) ? shown : [nothingFits()];
     }
     const { section } = node;
     const episodes = episodePart(filter);
     if (node.kind === 'section') {
       const found = asksForSamples(filter) ? await this.samplesOf(node, limit) : await this.groupsOf(node, limit);
-      return found.length > 0 || isEmpty(filter) ? found : [{ kind: 'note', message: l10n.t('nothing here fits the filter') }];
+      return found.length > 0 || isEmpty(filter) ? found : [nothingFits()];
     }
     if (node.kind === 'group') {
       const { task, init } = node.group;
@@ -208,6 +209,10 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
       }, PACE),
     );
   }
+}
+
+function nothingFits(): Node {
+  return { kind: 'note', message: l10n.t('nothing here fits the filter') };
 }
 
 interface Page {

@@ -67,7 +67,10 @@ export function sectionWord(section: string): string {
 
 /** `12 episodes, 5 solved, 1 invalid` */
 export function tallyWords({ episodes, successes, invalid }: Pick<SectionTally, 'episodes' | 'successes' | 'invalid'>) {
-  const words = l10n.t('{0} episodes, {1} solved', episodes, successes);
+  const words =
+    episodes === 1
+      ? l10n.t('1 episode, {0} solved', successes)
+      : l10n.t('{0} episodes, {1} solved', episodes, successes);
   return invalid > 0 ? `${words}, ${l10n.t('{0} invalid', invalid)}` : words;
 }
 
@@ -81,6 +84,17 @@ export function episodeIcon(episode: Pick<EpisodeRecord, 'valid' | 'reward'>): T
   return succeeded(episode)
     ? new ThemeIcon('pass', new ThemeColor('testing.iconPassed'))
     : new ThemeIcon('circle-large-outline', new ThemeColor('testing.iconFailed'));
+}
+
+/** `reward 1, 12 turns`, or why the episode does not count. */
+export function outcomeWords({
+  valid,
+  reward,
+  turns,
+  invalidReason,
+}: Pick<EpisodeRecord, 'valid' | 'turns' | 'invalidReason'> & { reward: number | string }): string {
+  if (!valid) return invalidReason ?? l10n.t('invalid');
+  return turns === 1 ? l10n.t('reward {0}, 1 turn', reward) : l10n.t('reward {0}, {1} turns', reward, turns);
 }
 
 /** `get_observation, 812 + 34 tokens, selected` */

@@ -1,7 +1,8 @@
 // Adapter of RPent (https://github.com/RLinf/RPent), the harness of Harness VLA, on LIBERO-PRO. Written from RPent's
 // sources at 8c318fb; check the command's options against your version with `rpent --help`.
-// Download its memory files once: training must not change them between attempts.
-
+//
+// Before training: start the simulator, the policy and SAM3 servers and name them in SERVERS; download the memory files
+// once, because training must not change them between attempts.
 import { defineAdapter } from 'agentic-robo-rl';
 
 const SUITES = ['libero_spatial', 'libero_object', 'libero_goal', 'libero_10'].flatMap((suite) => [
@@ -10,7 +11,7 @@ const SUITES = ['libero_spatial', 'libero_object', 'libero_goal', 'libero_10'].f
 ]);
 const TASKS_A_SUITE = 10;
 
-/** Simulator, policy and segmentation servers, for example `http://127.0.0.1:8000`. Start them before training. */
+/** Simulator, policy and segmentation servers, for example `http://127.0.0.1:8000`. */
 const SERVERS = { env: '', vla: '', sam3: '' };
 
 /** Words in RPent's logs that mean the episode failed for reasons that are not the planner's. */

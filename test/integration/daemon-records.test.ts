@@ -1,14 +1,17 @@
 /** Reading runs, checks, single episodes, evaluations and serving through a real daemon, on one finished run. */
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DaemonClient } from '../../extension/daemon/client.ts';
 import { FollowedRun } from '../../extension/daemon/followed-run.ts';
 import type { CallSummary } from '../../protocol/daemon.ts';
-import type { EpisodeRecord, SampleRecord } from '../../protocol/records.ts';
+import { type EpisodeRecord, imageRefSchema, type SampleRecord } from '../../protocol/records.ts';
 import { isDamaged } from '../../recordings/index.ts';
+import { EPISODES, recordTalk, SECTION } from '../workbench/recorded-talk.ts';
 import { type Bench, bench, news } from './daemon-bench.ts';
 import { quickConfig } from './quick-run.ts';
 
@@ -134,6 +137,31 @@ describe('records', () => {
     expect((await client.request('runs.list', {})).length).toBe(1);
   });
 
+  it('an image of a call, byte for byte', async () => {
+    const talk = join(place.folder, 'runs', 'talk');
+    await recordTalk(talk);
+    const [episode] = EPISODES;
+    const { call } = await client.request('calls.get', { run: 'talk', section: SECTION, call: `${episode}.c0` });
+    const parts = call.request.messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+    const image = imageRefSchema.parse(parts.find(({ type }) => type === 'image_ref'));
+    const { mediaType, base64 } = await client.request('blobs.get', { run: 'talk', sha256: image.sha256 });
+    const bytes = Buffer.from(base64, 'base64');
+    expect(mediaType).toBe('image/png');
+    expect(bytes).toHaveLength(image.bytes);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(image.sha256);
+    const { width, height } = PNG.sync.read(bytes);
+    expect(Math.min(width, height)).toBeGreaterThan(0);
+    // What lies there is not what was recorded.
+    const [file] = readdirSync(join(talk, 'blobs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.png'),
+    );
+    writeFileSync(join(talk, 'blobs', file), bytes.subarray(0, 40));
+    await expect(client.request('blobs.get', { run: 'talk', sha256: image.sha256 })).rejects.toMatchObject({
+      kind: 'damaged',
+    });
+    rmSync(talk, { recursive: true });
+  });
+
   it('a damaged record stands in its place', async () => {
     const copy = join(place.folder, 'runs', 'damaged');
     mkdirSync(copy);
@@ -227,6 +255,7 @@ describe('work on a finished run', () => {
       config: 'quick.training.yaml',
       checkpoint: `${run}/policies/v0001`,
     });
+    expect(started.run).toMatch(/^runs\/quick-evaluation-\d{8}T/);
     expect((await end(started)).evaluations).toMatchObject([{ kind: 'evaluation', policyVersion: 0 }]);
     const again = await client.request('evaluations.start', { run, policies: [2] });
     expect(again.run).toBe(run);

@@ -1,5 +1,5 @@
 /** One episode, a training, its policies served and compared: commands from the palette and the tree of policies. */
-import { cpSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { get } from 'node:http';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ function prepare(folder: string): void {
 
 describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
   it('play one episode, are trained, listed, served and compared', async () => {
-    const { window } = await session(files, { prepare });
+    const { window, folder } = await session(files, { prepare });
     const rows = window.page.locator('.pane-body .monaco-list-row');
     const dismiss = () => window.palette('Notifications: Clear All Notifications');
     await window.openFile('quick.training.json');
@@ -33,9 +33,7 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
     await window.page.keyboard.press('Enter');
     await window.choice('The teacher of the config').click();
     await window.notification('has finished').waitFor({ timeout: FINISH_MS });
-    const episode = rows.filter({ hasText: /quick-episode-\d{8}T/ }).first();
-    await episode.waitFor();
-    for (const row of [episode, rows.filter({ hasText: 'teacher episodes' }).first()]) await row.click();
+    for (const text of [/quick-episode-\d{8}T/, 'teacher episodes']) await window.unfold(window.row(text));
     await rows
       .filter({ hasText: /quick\/0, state 3/ })
       .first()
@@ -67,28 +65,81 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
     await window.palette('AgenticRoboRL: Stop Serving');
     await served.waitFor({ state: 'detached' });
 
+    // One policy becomes the workspace's planner; a copy of it is evaluated as a run of its own.
+    await window.palette('AgenticRoboRL: Activate Policy');
+    await window.choice('v2: round 1').click();
+    await window.notification('is served at').waitFor();
+    await rows.filter({ hasText: /v2: round 1.*active/ }).waitFor();
+    await window.screenshot('policy-activated');
+    await dismiss();
+    const [trained] = readdirSync(join(folder, 'runs')).filter((name) => /^quick-\d{8}T/.test(name));
+    cpSync(join(folder, 'runs', trained, 'policies/v0001'), join(folder, 'checkpoint'), { recursive: true });
+    await window.palette('AgenticRoboRL: Evaluate Checkpoint...');
+    await window.choice('Choose a folder...').click();
+    await window.input.fill(`${join(folder, 'checkpoint')}/`);
+    await window.page.keyboard.press('Enter');
+    const evaluated = window.notification(/quick-evaluation-.*has finished/);
+    await evaluated.waitFor({ timeout: FINISH_MS });
+    await evaluated.getByRole('button', { name: 'Show Table' }).click();
+    await window.page.locator('.view-line', { hasText: 'overall' }).first().waitFor();
+    await window.screenshot('checkpoint-evaluated');
+    await dismiss();
+
     // Narrowed to what was chosen for the update, then to a task that there is not, then everything again.
     await window.palette('AgenticRoboRL: Focus on Runs View');
-    const run = rows.filter({ hasText: /^quick-\d{8}T/ }).first();
-    await run.click();
+    await window.unfold(window.row(new RegExp(`^${trained}`)));
     await rows.filter({ hasText: 'evaluation ' }).first().waitFor();
     await window.palette('AgenticRoboRL: Filter Runs...');
     await window.choice('What became of a call').click();
     await window.choice(/^selected/).click();
-    await rows.filter({ hasText: /^round 1/ }).click();
+    await window.unfold(window.row(/^round 1/));
     await rows
       .filter({ hasText: /state \d+, attempt \d+, turn \d+selected, advantage [+-]\d/ })
       .first()
       .waitFor();
     expect(await rows.filter({ hasText: /evaluation |teacher episodes/ }).count()).toBe(0);
+    // A run without rounds has no such call.
+    await window
+      .row(/^quick-episode/)
+      .filter({ hasText: 'finished' })
+      .waitFor();
+    await rows.filter({ hasText: 'nothing here fits the filter' }).waitFor();
     await window.screenshot('runs-filtered');
     await window.palette('AgenticRoboRL: Filter Runs...');
     await window.choice('Task').click();
     await window.input.fill('elsewhere');
     await window.page.keyboard.press('Enter');
-    await rows.filter({ hasText: 'nothing here fits the filter' }).waitFor();
+    await rows.filter({ hasText: 'nothing here fits the filter' }).nth(1).waitFor();
     await window.palette('AgenticRoboRL: Clear the Filter of Runs');
     await rows.filter({ hasText: 'evaluation ' }).first().waitFor();
+
+    // By how an episode ended: every second attempt of a round fails.
+    await window.palette('AgenticRoboRL: Filter Runs...');
+    await window.choice('Outcome').click();
+    await window.choice('not solved').click();
+    await window.unfold(window.row(/^round 1/));
+    await window.unfold(window.row(/quick\/\d, state \d+.*2 episodes/));
+    await rows
+      .filter({ hasText: /attempt 0.*reward 0/ })
+      .first()
+      .waitFor();
+    expect(await rows.filter({ hasText: /attempt 1/ }).count()).toBe(0);
+    await window.screenshot('runs-filtered-by-outcome');
+    await window.palette('AgenticRoboRL: Clear the Filter of Runs');
+    // By how much a call counted.
+    await window.palette('AgenticRoboRL: Filter Runs...');
+    await window.choice('Least |advantage|').click();
+    await window.input.fill('much');
+    await window.page.locator('.quick-input-message', { hasText: 'a number, 0 or more' }).waitFor();
+    await window.input.fill('0,5');
+    await window.page.keyboard.press('Enter');
+    await window.unfold(window.row(/^round 1/));
+    await rows
+      .filter({ hasText: /attempt \d+, turn \d+.*advantage \+1\.000/ })
+      .first()
+      .waitFor();
+    await window.screenshot('runs-filtered-by-advantage');
+    await window.palette('AgenticRoboRL: Clear the Filter of Runs');
 
     await window.palette('AgenticRoboRL: Compare Runs...');
     await window.page.locator('.quick-input-widget', { hasText: 'Compare Runs' }).waitFor();

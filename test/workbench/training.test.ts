@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startCli } from '../integration/cli-process.ts';
 import { journalOf, quickConfig } from '../integration/quick-run.ts';
 import { vscodeFolder } from './bed/server.ts';
 import { session } from './bed/session.ts';
@@ -48,6 +49,12 @@ describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
     const run = join(folder, 'runs', name);
     await window.screenshot('training-after-reload');
 
+    // A click on the run opens its page, which follows it.
+    await window.row(name).click();
+    const inside = window.page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+    await inside.locator('.badge', { hasText: 'running' }).waitFor();
+    await window.screenshot('run-page-at-work');
+
     await window.palette('AgenticRoboRL: Stop Training...');
     await window.choice('After the running episodes').click();
     await window.notification('has stopped').waitFor();
@@ -59,13 +66,30 @@ describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
     expect(events.filter((type) => type === 'run-started')).toHaveLength(1);
     expect(events.at(-1)).toBe('run-finished');
 
-    // Run -> section -> group -> episode -> call.
+    await inside.locator('.badge', { hasText: 'finished' }).waitFor();
+
+    // Run -> section -> group -> episode -> call, which opens where it is in the transcript.
     for (const text of [name, 'teacher episodes', /quick\/0, state/, 'attempt 0'])
-      await rows.filter({ hasText: text }).first().click();
-    await rows.filter({ hasText: 'turn 0' }).first().waitFor();
+      await window.unfold(window.row(text));
+    await window.row('turn 0').click();
+    await window.page.locator('.tab.active', { hasText: /turn|episode|attempt/ }).waitFor();
+    await window.page.locator('.view-line', { hasText: 'turn 0' }).first().waitFor();
     await window.notification('has finished').getByRole('button', { name: 'Show Table' }).click();
     await window.page.locator('.view-line', { hasText: 'overall' }).first().waitFor();
     await window.screenshot('training-finished');
+
+    // A run that a terminal has started is watched and stopped from here all the same.
+    const terminal = startCli(folder, ['train', 'quick.training.json', '--run', 'runs/by-hand']);
+    onTestFinished(() => void terminal.child.kill('SIGKILL'));
+    const byHand = window.row(/^by-hand/);
+    await byHand.filter({ hasText: /running|\d+\/\d+/ }).waitFor();
+    await byHand.hover();
+    await byHand.getByRole('button', { name: 'Stop Training...' }).click();
+    await window.choice('After the running episodes').click();
+    expect((await terminal.ended).code).toBe(130);
+    await byHand.filter({ hasText: 'stopped' }).waitFor();
+    expect(journalOf(join(folder, 'runs/by-hand')).at(-1)).toEqual({ type: 'run-stopped', reason: 'episode' });
+    await window.screenshot('run-of-a-terminal-stopped');
   });
 
   it('loses nothing when its daemon is killed; a record that the repository brings along is not believed', async () => {

@@ -56,7 +56,8 @@ export async function evaluateOrder(
   if (params.checkpoint !== undefined) config.planner = { checkpoint: checkpointIn(workspace, params.checkpoint) };
   if (config.planner.checkpoint === undefined)
     throw new RpcError('failed', `${params.config} names no planner.checkpoint: say which checkpoint is evaluated`);
-  const runDirectory = newRun(config.name);
+  // Told apart from trainings of the config by its folder.
+  const runDirectory = newRun(`${config.name}-evaluation`);
   return { options: { config, configFolder, runDirectory, stages: ['evaluate'] }, findings };
 }
 

@@ -1,5 +1,16 @@
 /** What can be done in a transcript, from its lenses, the palette or the keyboard. */
-import { commands, l10n, type QuickPickItem, Range, Uri, window, workspace } from 'vscode';
+import {
+  commands,
+  l10n,
+  type QuickPickItem,
+  Range,
+  Selection,
+  type TextDocument,
+  TextEditorRevealType,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
 import { isDamaged } from '../../../recordings/index.ts';
 import {
   firstDifference,
@@ -7,18 +18,22 @@ import {
   type Heat,
   openReplayEpisode,
   type Part,
-  type ReplayAttempt,
   type Rest,
 } from '../../../recordings/replay/index.ts';
 import type { Surroundings } from '../../commands/table.ts';
 import type { Node } from '../../runs/items.ts';
+import { outcomeWords } from '../../runs/words.ts';
 import { setTokenHeat, tokenHeat } from '../../settings.ts';
 import { chooseEpisode } from '../choosing.ts';
+import { callNamed } from '../places.ts';
 import { sectionOf } from '../replay.ts';
 import type { ReplayTarget } from '../session.ts';
 import { roomBesideStage } from '../stage/room.ts';
 import { numberWords } from './credit.ts';
 import type { OpenTranscript } from './documents.ts';
+
+/** Milliseconds. */
+const LONGEST_WAIT = 10_000;
 
 /** What a lens says about where it is. */
 interface LensArgument {
@@ -50,32 +65,73 @@ async function placeOf({ transcripts }: Surroundings, argument: unknown): Promis
   return { ...shows, ...at };
 }
 
-/** Opens the transcript of the episode called from, of the one that is replayed, or of one that is picked. */
+/** Opens the transcript of the episode or call called from, of what is replayed, or of an episode that is picked. */
 export async function openTranscript(surroundings: Surroundings, argument?: unknown): Promise<void> {
   const { current } = surroundings.sessions;
-  const target = (await episodeOf(argument)) ?? current?.target ?? (await chooseEpisode());
-  if (target) await showTranscript(surroundings, target);
+  const named = await episodeOf(argument);
+  const target = named ?? current?.target ?? (await chooseEpisode());
+  if (target) await showTranscript(surroundings, target, named?.turn);
 }
 
-/** The episode of a tree item. */
-async function episodeOf(argument: unknown): Promise<ReplayTarget | undefined> {
+/** The episode of a tree item, with the turn of a call's. */
+async function episodeOf(argument: unknown): Promise<(ReplayTarget & { turn?: number }) | undefined> {
   const node = argument as Node | undefined;
-  if (node?.kind !== 'episode' && node?.kind !== 'call') return undefined;
+  if (node?.kind !== 'episode' && node?.kind !== 'call' && node?.kind !== 'sample') return undefined;
   const directory = Uri.joinPath(node.folder.place.uri, node.run).fsPath;
   if (node.kind === 'episode') return { directory, section: node.section, episode: node.episode.id };
-  return { directory, section: await sectionOf(directory, node.call.episode), episode: node.call.episode };
+  const call = node.kind === 'call' ? node.call.id : node.sample.call;
+  const named = callNamed(call);
+  if (!named) throw new Error(l10n.t('{0} names no episode', call));
+  return { directory, section: await sectionOf(directory, named.episode), ...named };
 }
 
-/** Shows a transcript, and its session as what is looked at where nothing else is. */
-export async function showTranscript({ transcripts, sessions }: Surroundings, target: ReplayTarget): Promise<void> {
+/**
+ * Shows a transcript, and its session as what is looked at where nothing else is.
+ * @param turn to be in sight; where the session stands when left out. The session is not moved.
+ */
+export async function showTranscript(
+  { transcripts, sessions }: Surroundings,
+  target: ReplayTarget,
+  turn?: number,
+): Promise<void> {
   const { directory, section, episode } = target;
   const document = await workspace.openTextDocument(transcripts.addressOf({ directory, section, episode }));
   const shows = transcripts.of(document);
   if (shows && !sessions.current) sessions.show(shows.session);
   await roomBesideStage();
   const editor = await window.showTextDocument(document, { preview: false });
-  const line = shows?.transcript?.lineOf(shows.session.cursor.position.call, shows.session.cursor.position.part);
-  if (line !== undefined && line > 20) editor.revealRange(new Range(line - 1, 0, line - 1, 0));
+  if (!shows) return;
+  const named = turn === undefined ? undefined : shows.episode.positionOf(turn);
+  const { call, part } = named === undefined ? shows.session.cursor.position : { call: named, part: 'call' as const };
+  let line = shows.transcript?.lineOf(call, part);
+  if (line === undefined && named !== undefined) {
+    // Of a long episode only the first calls are there at once.
+    line = (await shows.session.transcript(shows.thread)).lineOf(call, part);
+    await grown(document, line ?? 0);
+  }
+  if (line === undefined) return;
+  const start = new Range(line - 1, 0, line - 1, 0);
+  if (named !== undefined) editor.selection = new Selection(start.start, start.start);
+  if (named !== undefined) editor.revealRange(start, TextEditorRevealType.AtTop);
+  else if (line > 20) editor.revealRange(start);
+}
+
+/** Waits until a document has so many lines, and no longer than one waits for a text. */
+function grown(document: TextDocument, lines: number): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.lineCount < lines) return;
+      clearTimeout(timer);
+      listener.dispose();
+      resolve();
+    };
+    const listener = workspace.onDidChangeTextDocument(look);
+    const timer = setTimeout(() => {
+      listener.dispose();
+      resolve();
+    }, LONGEST_WAIT);
+    look();
+  });
 }
 
 export async function goToCall(surroundings: Surroundings, argument?: unknown): Promise<void> {
@@ -141,7 +197,7 @@ export async function compareAttempts(surroundings: Surroundings, argument?: unk
   if (others.length === 0) throw new Error(l10n.t('this episode has no other attempts'));
   const items = others.map((attempt): QuickPickItem & { id: string } => ({
     label: l10n.t('attempt {0}', attempt.attempt),
-    description: attemptWords(attempt),
+    description: outcomeWords({ ...attempt, reward: numberWords(attempt.reward) }),
     detail: attempt.id,
     id: attempt.id,
   }));
@@ -161,10 +217,6 @@ export async function compareAttempts(surroundings: Surroundings, argument?: unk
   const own = episode.group.find(({ id }) => id === episode.id)?.attempt ?? '?';
   const name = l10n.t('attempt {0} and {1}, from call {2}', own, chosen.label.replace(/\D+/g, ''), call);
   await commands.executeCommand('vscode.diff', left, right, name);
-}
-
-function attemptWords({ valid, reward, invalidReason, turns }: ReplayAttempt): string {
-  return valid ? l10n.t('reward {0}, {1} turns', numberWords(reward), turns) : (invalidReason ?? l10n.t('invalid'));
 }
 
 /** The prompt of a call as it was recorded beside the one that the trainer renders from its messages. */

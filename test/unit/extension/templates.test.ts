@@ -55,6 +55,16 @@ describe.each(names)('%s', (name) => {
   });
 });
 
+it('the one for RPent is the example, save for its name and where its servers are named', () => {
+  const template = readFileSync(join(templates, 'rpent.adapter.ts'), 'utf8');
+  const example = readFileSync(join(root, 'examples/adapters/rpent.ts'), 'utf8');
+  // A new workspace has no types of Node's.
+  const servers = '{ env: process.env.RPENT_ENV, vla: process.env.RPENT_VLA, sam3: process.env.RPENT_SAM3 }';
+  expect(
+    template.replace("name: 'my-harness'", "name: 'rpent'").replace("{ env: '', vla: '', sam3: '' }", servers),
+  ).toBe(example);
+});
+
 /** Asks a template what an episode came to. */
 async function outcomeOf(name: string, output: Partial<EpisodeOutput> & { files?: Record<string, string> }) {
   const { default: adapter } = (await import(join(templates, `${name}.adapter.ts`))) as { default: Adapter };

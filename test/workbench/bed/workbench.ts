@@ -14,6 +14,7 @@ export const FLAGS = [
 
 const PALETTE_MS = 5000;
 const PALETTE_ATTEMPTS = 12;
+const UNFOLD_ATTEMPTS = 20;
 
 export class Workbench {
   readonly page: Page;
@@ -94,6 +95,21 @@ export class Workbench {
     const editor = this.page.locator('.editor-instance .monaco-editor').first();
     await editor.waitFor();
     return editor;
+  }
+
+  /** Rows of the extension's trees with a text. */
+  row(text: string | RegExp): Locator {
+    return this.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  /** Unfolds a row of a tree by its arrow. */
+  async unfold(row: Locator): Promise<void> {
+    // A tree that has just learnt of its runs is drawn anew, and may forget a click.
+    for (let attempt = 1; (await row.getAttribute('aria-expanded')) !== 'true'; attempt++) {
+      if (attempt > UNFOLD_ATTEMPTS) throw new Error(`a row stays folded: ${await row.textContent()}`);
+      await row.locator('.monaco-tl-twistie').click();
+      await this.page.waitForTimeout(500);
+    }
   }
 
   /** A notification with a text. */
