@@ -32,9 +32,9 @@ export function policyDescription({ policy, present, active }: ListedPolicy): st
   return parts.join(', ');
 }
 
-/** `demo-20260101T000000Z v2`, or the folder's name. */
+/** `v2 of demo-20260101T000000Z`, or the folder's name. */
 export function servedName({ run, policyVersion, checkpoint }: Served): string {
   return run === null || policyVersion === null
     ? basename(checkpoint)
-    : `${run.replace(/^runs\//, '')} v${policyVersion}`;
+    : l10n.t('v{0} of {1}', policyVersion, run.replace(/^runs\//, ''));
 }

@@ -103,8 +103,9 @@ export function itemOf(node: Node): TreeItem {
     }
     case 'sample': {
       const { sample } = node;
-      const item = new TreeItem(words.callName(sample.call));
-      item.description = words.sampleWords(sample);
+      // What the tree was filtered by comes first: a narrow side bar shows no more.
+      const item = new TreeItem(words.sampleWords(sample));
+      item.description = words.callName(sample.call);
       item.iconPath = new ThemeIcon('comment');
       item.tooltip = sample.call;
       item.contextValue = CALL_ITEM;

@@ -57,12 +57,23 @@ export function runIcon({ state }: Pick<RunSummary, 'state'>): ThemeIcon {
   }
 }
 
-/** `teacher`, `round 3`, `evaluation sft` */
+/** `teacher episodes`, `round 3`, `evaluation of v2`, `validation of v1, checkpoint 3` */
 export function sectionWord(section: string): string {
   const [kind, name] = section.split('/');
   if (kind === 'rounds') return l10n.t('round {0}', Number(name));
-  if (kind === 'evaluations') return l10n.t('evaluation {0}', name);
+  if (kind === 'evaluations') return evaluationWord(name);
   return kind === 'teacher' ? l10n.t('teacher episodes') : section;
+}
+
+/** By what is evaluated: several checkpoints of a fine-tuning are told apart by their number. */
+function evaluationWord(id: string): string {
+  const [, what, version, checkpoint] = /^(evaluation|validation)-v(\d+)(?:-k(\d+))?$/.exec(id) ?? [];
+  if (version === undefined) return l10n.t('evaluation {0}', id);
+  const words =
+    what === 'evaluation'
+      ? l10n.t('evaluation of v{0}', Number(version))
+      : l10n.t('validation of v{0}', Number(version));
+  return checkpoint === undefined ? words : l10n.t('{0}, checkpoint {1}', words, Number(checkpoint));
 }
 
 /** `12 episodes, 5 solved, 1 invalid` */

@@ -63,6 +63,9 @@ export function stage(root, folder, target) {
       if (files.length === 0) throw new Error(`${name} has no ${path}: run "npm ci"`);
       for (const file of files) put(join(source, file), `node_modules/${name}/${file}`);
     }
+  // The editor shows no pictures of a package; without their lines nothing looks broken.
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  writeFileSync(join(folder, 'README.md'), readme.replaceAll(/^!\[[^\]]*\]\(docs\/images\/[^)]*\)\n\n?/gm, ''));
   const manifest = readManifest(join(root, 'package.json'));
   for (const key of NOT_IN_THE_EDITOR) delete manifest[key];
   manifest.dependencies = pick(manifest.dependencies, ['onnxruntime-node', '@mujoco/mujoco']);

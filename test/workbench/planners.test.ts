@@ -58,7 +58,7 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
       get(`${url}/models`, (answer) => done(answer.resume().statusCode)).on('error', failed),
     );
     expect(status).toBe(401);
-    const served = rows.filter({ hasText: 'served: quick' });
+    const served = rows.filter({ hasText: 'served: v1 of quick' });
     await served.waitFor();
     await window.screenshot('policy-served');
     await dismiss();
@@ -94,7 +94,7 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
     await window.choice(/^selected/).click();
     await window.unfold(window.row(/^round 1/));
     await rows
-      .filter({ hasText: /state \d+, attempt \d+, turn \d+selected, advantage [+-]\d/ })
+      .filter({ hasText: /^selected, advantage [+-]\d.*state \d+, attempt \d+, turn \d+$/ })
       .first()
       .waitFor();
     expect(await rows.filter({ hasText: /evaluation |teacher episodes/ }).count()).toBe(0);
@@ -135,7 +135,7 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
     await window.page.keyboard.press('Enter');
     await window.unfold(window.row(/^round 1/));
     await rows
-      .filter({ hasText: /attempt \d+, turn \d+.*advantage \+1\.000/ })
+      .filter({ hasText: /advantage \+1\.000.*attempt \d+, turn \d+/ })
       .first()
       .waitFor();
     await window.screenshot('runs-filtered-by-advantage');
@@ -146,7 +146,9 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
     await window.choice('solved').click();
     await window.page.locator('.quick-input-widget input[placeholder^="Second evaluation"]').waitFor();
     await window.choice('solved').click();
-    await window.page.locator('.view-line', { hasText: 'overall' }).first().waitFor();
+    await window.page.locator('.view-line', { hasText: 'A won' }).first().waitFor();
+    await window.page.locator('.view-line', { hasText: /^overall.*\[0\.0,\s65\.8\]/ }).waitFor();
+    await window.page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
     await window.screenshot('runs-compared');
   });
 });

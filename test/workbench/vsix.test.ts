@@ -39,6 +39,12 @@ describe('the packaged extension', () => {
     expect(programs.filter(([, text]) => text.includes('ltige Eingabe')).map(([name]) => name)).toEqual([]);
   });
 
+  it('has a page without pictures that it does not hold', () => {
+    const page = files.get('extension/readme.md')?.toString() ?? '';
+    expect(page).toContain('## In VS Code');
+    expect(page).not.toMatch(/!\[/);
+  });
+
   it('says for which platform it is, and needs nothing but what it holds', () => {
     expect(files.get('extension.vsixmanifest')?.toString()).toContain(
       `TargetPlatform="${process.platform}-${process.arch}"`,

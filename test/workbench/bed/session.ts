@@ -24,16 +24,20 @@ const FOLDER = 'Größe – été/ロボット arm';
 /**
  * Starts a VS Code with a fresh profile on a folder that holds these files. All of it goes with the test.
  * @param files path in the folder -> text. `prepare` may add what is no text; `place` gives the
- *   `.code-workspace` file that is opened in place of the folder.
+ *   `.code-workspace` file that is opened in place of the folder, `name` another name for the folder than one that is hard.
  */
 export async function session(
   files: Record<string, string>,
-  options: ServerOptions & { prepare?: (folder: string) => void; place?: (folder: string) => string } = {},
+  options: ServerOptions & {
+    prepare?: (folder: string) => void;
+    place?: (folder: string) => string;
+    name?: string;
+  } = {},
 ): Promise<Session> {
   if (vscodeFolder === null) throw new Error('there is no VS Code');
   const server = await VsCodeServer.start(vscodeFolder, options);
   onTestFinished(() => server.stop());
-  const folder = join(server.folder, 'work', FOLDER);
+  const folder = join(server.folder, 'work', options.name ?? FOLDER);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
