@@ -37,6 +37,8 @@ export const COMMANDS = {
   stopFollowing: 'agenticRoboRL.stopFollowing',
   openTranscript: 'agenticRoboRL.openTranscript',
   goToCall: 'agenticRoboRL.goToCall',
+  stepBack: 'agenticRoboRL.stepBack',
+  reverse: 'agenticRoboRL.reverse',
   nextCall: 'agenticRoboRL.nextCall',
   previousCall: 'agenticRoboRL.previousCall',
   toggleContext: 'agenticRoboRL.toggleContext',

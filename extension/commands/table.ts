@@ -108,6 +108,9 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   stopFollowing: ({ follower }) => follower.follow(false),
   openTranscript: transcript.openTranscript,
   goToCall: transcript.goToCall,
+  // The editor has buttons for these two and nothing for the keyboard.
+  stepBack: () => commands.executeCommand('workbench.action.debug.stepBack'),
+  reverse: () => commands.executeCommand('workbench.action.debug.reverseContinue'),
   nextCall: transcript.nextCall,
   previousCall: transcript.previousCall,
   toggleContext: transcript.toggleContext,

@@ -30,6 +30,7 @@ export {
   tokenPlaces,
 } from './token-places.ts';
 export { type ReplayToken, tokensOf } from './tokens.ts';
+export { type NamedLine, namedLines, raised, raisingLine } from './traceback.ts';
 export {
   actionWords,
   firstDifference,

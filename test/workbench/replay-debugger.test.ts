@@ -1,5 +1,5 @@
 /** An episode in the debugger of a real VS Code: stepping both ways, breakpoints, variables, links. */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { recordedGroup } from '../unit/recordings/replay/hand-made.ts';
@@ -30,6 +30,43 @@ async function withRecording(settings: Record<string, unknown> = {}) {
     },
   );
 }
+
+const RAISED = 'IndexError: list index out of range';
+
+/**
+ * A second run, whose planner writes code that fails within a file of the harness; the harness and its adapter are files of
+ * the workspace.
+ */
+async function addCoded(folder: string): Promise<void> {
+  const result = [
+    'Traceback (most recent call last):',
+    '  File "<cell>", line 2, in <module>',
+    `  File "/opt/elsewhere/arm/skills.py", line 3, in pick`,
+    RAISED,
+  ].join('\n');
+  const code = 'found = detect()\npick(found[9])\nplace("plate")';
+  const made = await recordedGroup({ turns: [{ tools: [['run', { code }, result]] }, { content: 'That is all.' }] });
+  cpSync(made, join(folder, 'runs/coded'), { recursive: true });
+  const info = JSON.parse(readFileSync(join(made, 'run.json'), 'utf8'));
+  const config = { harness: { adapter: './arm.adapter.ts' } };
+  writeFileSync(join(folder, 'runs/coded/run.json'), JSON.stringify({ ...info, config, configFolder: folder }));
+  mkdirSync(join(folder, 'arm'));
+  writeFileSync(join(folder, 'arm/skills.py'), 'def pick(objects):\n    # the first\n    return grasp(objects[0])\n');
+  writeFileSync(
+    join(folder, 'arm.adapter.ts'),
+    'export default {\n  outcome(output) {\n    const solved = output.exitCode === 0;\n    return {\n      reward: solved ? 1 : 0,\n      valid: true,\n    };\n  },\n};\n',
+  );
+}
+
+/** All words in and beside the line of the editor that begins so. */
+const wordsOf = ({ page }: Workbench, start: string) =>
+  page.evaluate(`(() => {
+    const lines = [...document.querySelectorAll('.editor-instance .view-line')];
+    const line = lines.find(({ textContent }) => textContent.replaceAll('\\u00a0', ' ').trim().startsWith(${JSON.stringify(start)}));
+    const beside = (span) => ['::before', '::after'].map((part) => getComputedStyle(span, part).content);
+    const all = [...(line?.querySelectorAll('span') ?? [])];
+    return all.flatMap((span) => [span.textContent, ...beside(span)]).join(' ').replaceAll('\\u00a0', ' ');
+  })()`);
 
 const frame = ({ page }: Workbench, text: string | RegExp) =>
   page.locator('.debug-call-stack .monaco-list-row').filter({ hasText: text }).first();
@@ -62,7 +99,7 @@ describe.skipIf(vscodeFolder === null)('the replay of an episode in the debugger
 
     await window.page.locator('.pane-header', { hasText: 'Breakpoints' }).hover();
     await button(window, 'Add Function Breakpoint').click();
-    await window.page.keyboard.type('turn == 1 && advantage > 0');
+    await window.page.locator('.debug-breakpoints input.input').fill('turn == 1 && advantage > 0');
     await window.page.keyboard.press('Enter');
     await window.page.keyboard.press('F5');
     // There is no further stop: the end is said, and the session goes on.
@@ -87,14 +124,45 @@ describe.skipIf(vscodeFolder === null)('the replay of an episode in the debugger
     await window.screenshot('replay-breakpoint');
   });
 
-  it('has every attempt of a group as a thread, from launch.json', async () => {
-    const { window } = await withRecording();
+  it('has every attempt of a group as a thread, from launch.json; and values in code while it is stopped', async () => {
+    const { window, folder } = await withRecording();
     await window.palette('View: Show Run and Debug');
     await button(window, /^Start Debugging/).click();
     for (const text of ['attempt 0: reward 1', 'attempt 1: reward 0', 'attempt 2: invalid'])
       await window.page.locator('.debug-call-stack').getByText(text).first().waitFor();
     await window.screenshot('replay-group');
     expect(await window.page.locator('.notifications-toasts .notification-list-item').count()).toBe(0);
+
+    // A run whose planner wrote code: while it is stopped, values stand in the code, in the harness and in the adapter.
+    const { page } = window;
+    await addCoded(folder);
+    await page.keyboard.press('Shift+F5');
+    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+    await window.palette('AgenticRoboRL: Replay Episode');
+    await window.choice('coded').click();
+    await window.choice('s/0, state 11, attempt 0').click();
+    await frame(window, 'turn 0').waitFor();
+    // It is stopped at by the filter for exceptions, on the way there and on the way back.
+    const filter = page.locator('.debug-breakpoints .monaco-list-row', { hasText: 'Exceptions of Planner Code' });
+    await filter.locator('input, .monaco-checkbox').first().click();
+    await page.keyboard.press('F5');
+    await page.locator('.exception-widget', { hasText: RAISED }).waitFor();
+    await page.keyboard.press('F5');
+    await frame(window, 'outcome: reward 1').waitFor();
+    await page.locator('.exception-widget').waitFor({ state: 'detached' });
+    await button(window, /^Reverse/).click();
+    await page.locator('.exception-widget', { hasText: RAISED }).waitFor();
+    await page.locator('.tab.active', { hasText: 'cell 0.py' }).waitFor();
+    await expect.poll(() => wordsOf(window, 'pick(found[9])')).toContain(RAISED);
+    await window.screenshot('replay-inline-cell');
+    await frame(window, /^pick.*skills\.py/).click();
+    await page.locator('.tab.active', { hasText: 'skills.py' }).waitFor();
+    await expect.poll(() => wordsOf(window, 'return grasp')).toContain(RAISED);
+    await window.screenshot('replay-inline-harness');
+    await frame(window, 'outcome: reward 1').click();
+    await page.locator('.tab.active', { hasText: 'arm.adapter.ts' }).waitFor();
+    await expect.poll(() => wordsOf(window, 'reward:')).toContain('reward = 1');
+    await window.screenshot('replay-inline-adapter');
   });
 
   it('is opened by its transcript alone where the workspace is not trusted', async () => {

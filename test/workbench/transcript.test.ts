@@ -1,6 +1,7 @@
 /** The transcript of an episode in the editor: opened, walked through and compared by keyboard, in three themes. */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../integration/quick-run.ts';
 import { vscodeFolder } from './bed/server.ts';
@@ -23,7 +24,18 @@ async function withTalk(trusted: boolean) {
 const line = ({ page }: Workbench, text: string | RegExp) =>
   page.locator('.editor-instance .view-line').filter({ hasText: text }).first();
 const lens = ({ page }: Workbench, text: string | RegExp) =>
-  page.locator('.codelens-decoration a').filter({ hasText: text }).first();
+  page.locator('.codelens-decoration a').filter({ hasText: text, visible: true }).first();
+/** Lenses are drawn anew while the text scrolls, and forget a click that comes meanwhile. */
+async function useLens(window: Workbench, text: string, then: Locator): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await lens(window, text).click();
+    try {
+      return await then.waitFor({ timeout: 5000 });
+    } catch (error) {
+      if (attempt === 6) throw error;
+    }
+  }
+}
 /** The heading of the call that the replay stands at; the words beside it are the editor's, not the text's. */
 const here = ({ page }: Workbench) =>
   page.evaluate(`(() => {
@@ -82,11 +94,10 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     await page.mouse.move(2, 2);
 
     // Full context, in place; then as it was sampled.
-    await lens(window, 'Full context').click();
-    await lens(window, 'Only what is new').waitFor();
+    await useLens(window, 'Full context', lens(window, 'Only what is new'));
     await page.keyboard.press('Control+Home');
-    await lens(window, 'As sampled').click();
-    await line(window, '<think>').waitFor();
+    await line(window, 'episode 1f0c2ab9').waitFor();
+    await useLens(window, 'As sampled', line(window, '<think>'));
     await window.screenshot('transcript-sampled');
     await page.keyboard.press('Control+W');
 
@@ -105,12 +116,42 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     // The prompt as it was recorded beside the one that its messages make.
     await line(window, 'episode 1f0c2ab9').waitFor();
     await page.keyboard.press('Control+End');
-    await lens(window, 'Compare prompts').click();
-    await page.locator('.monaco-diff-editor .view-line', { hasText: 'other words' }).first().waitFor();
+    const rendered = page.locator('.monaco-diff-editor .view-line', { hasText: 'other words' }).first();
+    await useLens(window, 'Compare prompts', rendered);
     await window.screenshot('transcript-prompts');
     await page.keyboard.press('Control+End');
     await page.locator('.monaco-diff-editor .view-line', { hasText: 'the first that differs' }).nth(1).waitFor();
     await page.keyboard.press('Control+W');
+
+    // A recorded picture, by keyboard: the text cursor on its link, and the editor's own command.
+    await line(window, 'outcome · reward 1').waitFor();
+    await page.keyboard.press('Control+Home');
+    await line(window, 'episode 1f0c2ab9').waitFor();
+    await page.keyboard.press('Control+F');
+    await page.keyboard.type('[image image/png');
+    await page.keyboard.press('Escape');
+    await window.palette('Open Link');
+    await page.locator('.tab.active', { hasText: '.png' }).waitFor();
+    const shown = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame').locator('img.scale-to-fit');
+    await shown.waitFor();
+    const size = await shown.evaluate((image: unknown) => {
+      const { naturalWidth, naturalHeight } = image as { naturalWidth: number; naturalHeight: number };
+      return [naturalWidth, naturalHeight];
+    });
+    expect(size).toEqual([64, 48]);
+    await window.screenshot('transcript-picture');
+    await window.palette('View: Close Editor');
+
+    // After a reload of the window it is there again, as text and with all that is shown in it.
+    await page.locator('.tab.active', { hasText: '.episode' }).waitFor();
+    await window.reload();
+    // Which editor was in front the editor writes down a while later.
+    await page.locator('.tab', { hasText: '.episode' }).click();
+    await page.keyboard.press('Control+Home');
+    await line(window, 'episode 1f0c2ab9').waitFor();
+    await lens(window, 'reward 1 · advantage +1 · trained on, u 0.333333').waitFor();
+    await page.locator('[class*="ced-"][class*="TextEditorDecorationType"]').first().waitFor({ state: 'attached' });
+    await window.screenshot('transcript-after-reload');
 
     for (const [theme, name] of [
       ['Default High Contrast', 'high-contrast'],
@@ -150,8 +191,7 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     await expect.poll(() => here(window)).toContain('turn 2');
     await window.statusItem('Ln 70, Col 1').waitFor();
     // A full context moves lines; what is marked stays the call.
-    await lens(window, 'Full context').click();
-    await lens(window, 'Only what is new').waitFor();
+    await useLens(window, 'Full context', lens(window, 'Only what is new'));
     await expect.poll(() => here(window)).toContain('turn 2');
     await page.keyboard.press('F10');
     await expect.poll(() => here(window)).toContain('turn 3');

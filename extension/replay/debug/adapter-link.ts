@@ -43,7 +43,8 @@ export function rewardLine(text: string): number {
   return Math.max(0, reward < 0 ? outcome : reward) + 1;
 }
 
-function isInside(root: string, path: string): boolean {
+/** Whether a path lies in a folder, and is not the folder itself. */
+export function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

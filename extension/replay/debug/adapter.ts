@@ -222,7 +222,7 @@ export class ReplayDebugAdapter extends ProtocolServer {
     const link = await adapterLink(session.recording.info, this.host.folders());
     const sources = new Sources(session, this.host.documents, link);
     const breakpoints = new Breakpoints(session, sources, this.host.language, (text) => this.say(text));
-    const frames = new Frames(session, sources, link, this.host.language);
+    const frames = new Frames(session, sources, link, this.host.language, () => this.host.folders());
     this.launched = { session, sources, breakpoints, frames, turn, listeners: [] };
     if (turn !== undefined && session.episodes[0].positionOf(turn) === undefined) {
       const l10n = this.host.language;

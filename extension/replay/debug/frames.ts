@@ -1,9 +1,12 @@
 /** Threads and frames: how episodes and positions in them are named, and which texts show them. */
+import { basename } from 'node:path';
 import type { DebugProtocol as Dap } from '@vscode/debugprotocol';
+import { isDamaged } from '../../../recordings/index.ts';
 import { actionWords, type Part, type Position, shownInLine } from '../../../recordings/replay/index.ts';
 import type { ReplaySession } from '../session.ts';
 import type { AdapterLink } from './adapter-link.ts';
 import type { Language } from './host.ts';
+import { lineName, workspaceLines } from './named-files.ts';
 import type { Sources } from './sources.ts';
 
 export class Frames {
@@ -11,10 +14,19 @@ export class Frames {
   private readonly sources: Sources;
   private readonly link: AdapterLink | undefined;
   private readonly language: Language;
+  private readonly folders: () => readonly string[];
   /** Positions of frames that were handed out since the last move, by id - 1. */
   private given: Position[] = [];
 
-  constructor(session: ReplaySession, sources: Sources, link: AdapterLink | undefined, language: Language) {
+  /** @param folders whose files may be pointed into. */
+  constructor(
+    session: ReplaySession,
+    sources: Sources,
+    link: AdapterLink | undefined,
+    language: Language,
+    folders: () => readonly string[],
+  ) {
+    this.folders = folders;
     this.session = session;
     this.sources = sources;
     this.link = link;
@@ -31,11 +43,14 @@ export class Frames {
     return this.given[frameId - 1];
   }
 
-  /** A tool call or cell, its call, and what gave the reward; lines are counted from 1. */
+  /**
+   * A tool call or cell, its call, and what gave the reward; lines are counted from 1. Where a tool call failed in files of
+   * the workspace, their lines stand above it, as they were called.
+   */
   async stackOf({ thread, call, part }: Position): Promise<Dap.StackFrame[]> {
     const outer: Part[] = part === 'call' ? ['outcome'] : ['call', 'outcome'];
     const parts: Part[] = part === 'outcome' ? ['outcome'] : [part, ...outer];
-    const frames: Dap.StackFrame[] = [];
+    const frames: Dap.StackFrame[] = await this.calledBy({ thread, call, part });
     for (const one of parts) {
       // An episode that goes on has no outcome to show.
       if (one === 'outcome' && this.session.episodes[thread].open) continue;
@@ -46,6 +61,18 @@ export class Frames {
       frames.push({ id: this.given.push(position), name, source, line, column: 1, ...hint });
     }
     return frames;
+  }
+
+  private async calledBy(position: Position): Promise<Dap.StackFrame[]> {
+    const { thread, call, part } = position;
+    if (typeof part !== 'number') return [];
+    const told = await this.session.episodes[thread].call(call);
+    const result = isDamaged(told.call) ? null : (told.toolCalls[part]?.result ?? null);
+    // The cell or tool call itself is what one looks at first.
+    return (await workspaceLines(result, this.folders())).map((at) => ({
+      ...{ id: this.given.push(position), name: lineName(at), line: at.line, column: 1, presentationHint: 'subtle' },
+      source: { name: basename(at.path), path: at.path, presentationHint: 'deemphasize' },
+    }));
   }
 
   threadName(thread: number): string {

@@ -2,7 +2,13 @@
 import { basename } from 'node:path';
 import type { DebugProtocol as Dap } from '@vscode/debugprotocol';
 import { isDamaged } from '../../../recordings/index.ts';
-import { type Part, parseTranscriptUri, type TranscriptView, transcriptUri } from '../../../recordings/replay/index.ts';
+import {
+  type Part,
+  parseTranscriptUri,
+  raisingLine,
+  type TranscriptView,
+  transcriptUri,
+} from '../../../recordings/replay/index.ts';
 import type { ReplaySession } from '../session.ts';
 import type { AdapterLink } from './adapter-link.ts';
 
@@ -51,7 +57,10 @@ export class Sources {
     if (part === 'outcome' && this.link) return { place: { kind: 'adapter' }, line: this.link.line };
     const action = typeof part === 'number' ? await this.action(thread, call, part) : undefined;
     if (action && action.code !== null && typeof part === 'number') {
-      return { place: { kind: 'cell', thread, call, action: part }, line: raisingLine(action.code, action.result) };
+      return {
+        place: { kind: 'cell', thread, call, action: part },
+        line: raisingLine(action.code, action.result) ?? 1,
+      };
     }
     const transcript = await this.session.transcript(thread);
     return { place: { kind: 'transcript', thread }, line: transcript.lineOf(call, part) ?? 1 };
@@ -125,11 +134,4 @@ export class Sources {
     const told = await episode.call(call);
     return isDamaged(told.call) ? undefined : told.toolCalls[index];
   }
-}
-
-/** The line of the code that a traceback names last, where it is one of the code's; else the first. */
-export function raisingLine(code: string, result: string | null): number {
-  const lines = code.split('\n').length;
-  const named = [...(result ?? '').matchAll(/\bline (\d{1,6})\b/g)].map(([, line]) => Number(line));
-  return named.findLast((line) => line >= 1 && line <= lines) ?? 1;
 }

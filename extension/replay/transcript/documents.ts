@@ -1,14 +1,5 @@
-/** The texts of replay as documents: transcripts and parts of them, and code that a planner wrote. */
-import {
-  type CancellationToken,
-  type Disposable,
-  EventEmitter,
-  l10n,
-  type TextDocument,
-  type TextDocumentContentProvider,
-  Uri,
-  workspace,
-} from 'vscode';
+/** What the texts of replay show: transcripts and parts of them, and code that a planner wrote. files.ts gives them to the editor. */
+import { type Disposable, EventEmitter, l10n, type TextDocument, Uri, workspace } from 'vscode';
 import { isDamaged } from '../../../recordings/index.ts';
 import {
   parseTranscriptUri,
@@ -38,6 +29,9 @@ export interface OpenTranscript {
 /** Longer than this nobody waits for a text. Milliseconds. */
 const MOMENT = 400;
 
+/** A text that was read and is no open document after so long is let go. Milliseconds. */
+const UNOPENED = 60_000;
+
 interface Entry {
   target: TranscriptTarget;
   /** Keeps the episode open as long as the document is. */
@@ -49,7 +43,7 @@ interface Entry {
   late?: boolean;
 }
 
-export class TranscriptDocuments implements TextDocumentContentProvider, Disposable {
+export class TranscriptDocuments implements Disposable {
   private readonly sessions: ReplaySessions;
   private readonly renderer: PromptRenderer;
   private readonly log: (text: string) => void;
@@ -59,6 +53,7 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
   private readonly newsEmitter = new EventEmitter<ReplaySession>();
   private readonly movedEmitter = new EventEmitter<ReplaySession>();
   private readonly subscriptions: Disposable[];
+  /** The text of an address is another one than it was. */
   readonly onDidChange = this.textChanged.event;
   /** Something about the episodes of a session is known that was not. */
   readonly onNews = this.newsEmitter.event;
@@ -75,7 +70,6 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
       this.newsEmitter,
       this.movedEmitter,
       { dispose: () => followed.dispose() },
-      workspace.registerTextDocumentContentProvider(TRANSCRIPT_SCHEME, this),
       workspace.onDidOpenTextDocument((document) => this.opened(document)),
       workspace.onDidCloseTextDocument((document) => this.closed(document)),
     ];
@@ -91,7 +85,8 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
     return Uri.parse(transcriptUri(target, language), true);
   }
 
-  async provideTextDocumentContent(uri: Uri, token?: CancellationToken): Promise<string> {
+  /** The text of an address, made from nothing but the address where it is not open yet; why there is none in its place. */
+  async textOf(uri: Uri): Promise<string> {
     const target = parseTranscriptUri(uri.toString());
     if (!target) return l10n.t('This address names no recorded episode.');
     const key = uri.toString();
@@ -103,7 +98,8 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
       }
       const { text, shows } = await this.read(entry);
       // The document may have been closed meanwhile.
-      if (!token?.isCancellationRequested && this.entries.get(key) === entry) entry.shows = shows;
+      if (this.entries.get(key) === entry) entry.shows = shows;
+      this.letGoUnopened(key, entry);
       return text;
     } catch (error) {
       this.log(`replay: ${key}: ${(error as Error).stack}`);
@@ -161,8 +157,15 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
 
   /** The editor does not hear of a change before it has opened the document. */
   private tellText(key: string, entry: Entry): void {
-    entry.late = !workspace.textDocuments.some(({ uri }) => uri.toString() === key);
+    entry.late = !isOpen(key);
     if (!entry.late) this.textChanged.fire(Uri.parse(key, true));
+  }
+
+  /** Not all that reads a file opens it as a document, and only documents are closed. */
+  private letGoUnopened(key: string, entry: Entry): void {
+    setTimeout(() => {
+      if (this.entries.get(key) === entry && !isOpen(key)) this.release(key, entry);
+    }, UNOPENED).unref();
   }
 
   private opened({ uri }: TextDocument): void {
@@ -218,6 +221,10 @@ export class TranscriptDocuments implements TextDocumentContentProvider, Disposa
     this.entries.delete(key);
     held.then((session) => this.sessions.release(session)).catch(() => {});
   }
+}
+
+function isOpen(key: string): boolean {
+  return workspace.textDocuments.some(({ uri }) => uri.toString() === key);
 }
 
 /** A run is written all the time, mostly elsewhere: the text is made anew when its own episode has changed. */

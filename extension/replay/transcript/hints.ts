@@ -65,12 +65,10 @@ export class TranscriptHints implements HoverProvider, InlayHintsProvider, Dispo
     for (const section of shows.transcript.sections) {
       const { line, lines, blocks, call, part } = section;
       if (part !== 'call' || line - 1 > range.end.line || line + lines.length - 1 < range.start.line) continue;
+      // One hint a line: the editor writes several without a gap between their numbers.
+      const texts = new Map<number, string[]>();
       const add = (at: number, text: string) => {
-        const place = new Position(line - 1 + at, lines[at].length);
-        if (text === '' || !range.contains(place)) return;
-        const hint = new InlayHint(place, text);
-        hint.paddingLeft = true;
-        hints.push(hint);
+        if (text !== '') texts.set(at, [...(texts.get(at) ?? []), text]);
       };
       const found = await tokensIn(shows, section);
       if (found) {
@@ -79,11 +77,18 @@ export class TranscriptHints implements HoverProvider, InlayHintsProvider, Dispo
         for (const { key, from } of blocks) {
           const own = found.places.filter(({ block }) => block === key).map(({ token }) => found.tokens[token]);
           const { count, logb } = summaryOf(own);
-          if (count > 0 && logb !== null) add(from, l10n.t('tokens: {0}, mean log b: {1}', count, logb.toFixed(2)));
+          if (count > 0 && logb !== null) add(from, l10n.t('tokens: {0}, mean log b: {1}', count, twoPlaces(logb)));
         }
       }
-      if (shows.target.view?.mode === 'sampled' || shows.target.view?.mode === 'prompt') continue;
-      await this.addSpans(shows, call, blocks, add);
+      const { mode } = shows.target.view ?? {};
+      if (mode !== 'sampled' && mode !== 'prompt') await this.addSpans(shows, call, blocks, add);
+      for (const [at, words] of texts) {
+        const place = new Position(line - 1 + at, lines[at].length);
+        if (!range.contains(place)) continue;
+        const hint = new InlayHint(place, words.join(' · '));
+        hint.paddingLeft = true;
+        hints.push(hint);
+      }
     }
     return hints;
   }
@@ -131,6 +136,11 @@ export class TranscriptHints implements HoverProvider, InlayHintsProvider, Dispo
       ]),
     );
   }
+}
+
+/** Without the sign of a number that is rounded to nothing. */
+function twoPlaces(value: number): string {
+  return value.toFixed(2).replace(/^-(0\.00)$/, '$1');
 }
 
 function codeOf(lines: string[]): MarkdownString {

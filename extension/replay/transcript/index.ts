@@ -3,6 +3,7 @@ import { Disposable, type Uri } from 'vscode';
 import { programPath, RUN_AS_NODE, runtime } from '../../programs.ts';
 import type { ReplaySessions } from '../sessions.ts';
 import { TranscriptDocuments } from './documents.ts';
+import { TranscriptFiles } from './files.ts';
 import { TokenHeat } from './heat.ts';
 import { TranscriptHints } from './hints.ts';
 import { provideImages } from './images.ts';
@@ -22,6 +23,7 @@ export function provideTranscripts(
   const transcripts = new TranscriptDocuments(sessions, renderer, log);
   const subscription = Disposable.from(
     transcripts,
+    new TranscriptFiles(transcripts),
     new TranscriptLenses(transcripts),
     new TranscriptHints(transcripts),
     new TranscriptStructure(transcripts),

@@ -3,7 +3,7 @@
  * lines that they name. Files are only read as texts. Knows nothing of VS Code.
  */
 import type { EpisodeRecord } from '../../../protocol/records.ts';
-import { type ReplayAction, shownInLine } from '../../../recordings/replay/index.ts';
+import { namedLines, type ReplayAction, raised, raisingLine, shownInLine } from '../../../recordings/replay/index.ts';
 import { numberWords } from './credit.ts';
 
 export interface SourceValue {
@@ -34,29 +34,19 @@ export function outcomeValues(source: string, record: EpisodeRecord): SourceValu
 export function tracebackValues(path: string, actions: readonly ReplayAction[]): SourceValue[] {
   const values = new Map<number, string>();
   for (const { result } of actions) {
-    if (result === null) continue;
-    const error = result.trimEnd().split('\n').at(-1) ?? '';
-    for (const [, file, line] of result.matchAll(/File "([^"\n]{1,1000})", line (\d{1,7})/g)) {
-      if (!isSame(path, file)) continue;
-      values.set(Number(line) - 1, shownInLine(error, LONGEST));
-    }
+    for (const { file, line } of namedLines(result))
+      if (isSame(path, file)) values.set(line - 1, shownInLine(raised(result ?? ''), LONGEST));
   }
-  return [...values].filter(([line]) => line >= 0).map(([line, text]) => ({ line, text }));
+  return [...values].map(([line, text]) => ({ line, text }));
 }
 
 /** What came of a cell: the exception at the line that raised it, or the result after the last line. */
 export function cellValues(code: string, { result, exception }: ReplayAction): SourceValue[] {
   if (result === null) return [];
   const last = Math.max(0, code.replace(/\n$/, '').split('\n').length - 1);
-  const told = result.trimEnd().split('\n');
-  if (!exception) return [{ line: last, text: shownInLine(told.at(0) ?? '', LONGEST) }];
-  const named = [...result.matchAll(/\bline (\d{1,6})\b/g)].map(([, line]) => Number(line) - 1);
-  return [
-    {
-      line: named.findLast((line) => line >= 0 && line <= last) ?? last,
-      text: shownInLine(told.at(-1) ?? '', LONGEST),
-    },
-  ];
+  if (!exception) return [{ line: last, text: shownInLine(result.trimEnd().split('\n')[0], LONGEST) }];
+  const line = raisingLine(code, result);
+  return [{ line: line === undefined ? last : line - 1, text: shownInLine(raised(result), LONGEST) }];
 }
 
 /** A harness may have run elsewhere, so what counts is that the ends of both paths agree, folder included. */

@@ -42,7 +42,8 @@ describe('ids', () => {
       ids.TRANSCRIPT_LANGUAGE,
     ]);
     expect(Object.keys(contributes.configurationDefaults)).toContain(`[${ids.TRANSCRIPT_LANGUAGE}]`);
-    expect(manifest.activationEvents).toContain(`onFileSystem:${ids.IMAGE_SCHEME}`);
+    for (const scheme of [ids.IMAGE_SCHEME, TRANSCRIPT_SCHEME])
+      expect(manifest.activationEvents).toContain(`onFileSystem:${scheme}`);
     expect(manifest.activationEvents).toContain(`onLanguage:${ids.CONFIG_LANGUAGE}`);
     expect(manifest.activationEvents).toContain(`workspaceContains:${ids.CONFIG_FILES}`);
     for (const panel of Object.values(ids.PANELS))

@@ -253,6 +253,44 @@ describe('code of the planner', () => {
     expect(await client.values('Tool Call', 0).catch(() => 'left')).toBe('left');
   });
 
+  it('that failed in files of the workspace has their lines above it, the innermost first', async () => {
+    const workspace = temporaryFolder();
+    mkdirSync(join(workspace, 'arm'));
+    for (const name of ['skills.py', 'gripper.py']) writeFileSync(join(workspace, 'arm', name), 'x\ny\nz\n');
+    const result = [
+      'Traceback (most recent call last):',
+      '  File "<cell>", line 2, in <module>',
+      '  File "/opt/elsewhere/arm/skills.py", line 3, in pick',
+      '  File "/usr/lib/python3/nowhere.py", line 9, in call',
+      '  File "/opt/elsewhere/arm/../../etc/passwd", line 1, in read',
+      '  File "/opt/elsewhere/arm/gripper.py", line 1, in close',
+      'RuntimeError: no power',
+    ].join('\n');
+    const client = await replay(
+      await recordedGroup({
+        turns: [{ tools: [['run', { code: 'a = 1\npick(a)\nplace()' }, result]] }, { content: 'end' }],
+      }),
+      {},
+      { host: { folders: () => [workspace] } },
+    );
+    await client.move('stepIn');
+    const frames = await client.frames();
+    expect(frames.map(({ name, line, source }) => [name, line, source?.path?.replace(workspace, '')])).toEqual([
+      ['close', 1, '/arm/gripper.py'],
+      ['pick', 3, '/arm/skills.py'],
+      [expect.stringMatching(/^run /), 2, expect.stringMatching(/^planner-episode:/)],
+      ['turn 0', expect.any(Number), expect.stringMatching(/^planner-episode:/)],
+      ['outcome: reward 1', expect.any(Number), expect.stringMatching(/^planner-episode:/)],
+    ]);
+    // It is the cell that one looks at; its scopes are those of every frame of it.
+    expect(frames.slice(0, 3).map(({ source }) => source?.presentationHint)).toEqual([
+      'deemphasize',
+      'deemphasize',
+      undefined,
+    ]);
+    expect(await client.values('Tool Call', 1)).toEqual(await client.values('Tool Call', 2));
+  });
+
   it('has its own filter for exceptions', async () => {
     const client = await replay(await recordedGroup({ turns }));
     await client.ask('setExceptionBreakpoints', { filters: ['code-exception'] });
@@ -313,6 +351,9 @@ describe('a filter', () => {
     await client.ask('setExceptionBreakpoints', { filters: ['invalid'] });
     expect(await client.move('continue')).toMatchObject({ reason: 'exception', text: 'the arm lost power' });
     expect((await client.move('continue')).reason).toBe('step');
+    // Nothing lies behind an outcome; on the way back from it there is no second one.
+    expect((await client.move('reverseContinue')).reason).toBe('step');
+    expect(await client.at()).toBe('turn 0');
   });
 
   it('with a condition stops where it holds; one that there is not is refused', async () => {

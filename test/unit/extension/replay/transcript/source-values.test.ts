@@ -54,6 +54,14 @@ describe('values at lines of source files', () => {
     expect(cellValues(code, action({ result: raised, exception: true }))).toEqual([
       { line: 1, text: 'ZeroDivisionError: division by zero' },
     ]);
+    // A line of a file is none of the cell, unless the harness writes its cells into files.
+    const deeper = raised.replace(
+      'ZeroDivisionError',
+      '  File "/opt/arm/skills.py", line 3, in pick\nZeroDivisionError',
+    );
+    expect(cellValues(code, action({ result: deeper, exception: true }))).toMatchObject([{ line: 1 }]);
+    const filed = 'Traceback (most recent call last):\n  File "/tmp/cell.py", line 3\nNameError: b';
+    expect(cellValues(code, action({ result: filed, exception: true }))).toEqual([{ line: 2, text: 'NameError: b' }]);
     expect(cellValues(code, action({}))).toEqual([]);
   });
 });
