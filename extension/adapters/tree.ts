@@ -105,6 +105,8 @@ function itemOf(node: AdapterNode): TreeItem {
       item.iconPath = iconOf(last && (last.failure !== null || last.outputs.some(({ problem }) => problem !== null)));
       item.contextValue = ADAPTER_ITEM;
       item.resourceUri = uri;
+      // The arrow still unfolds it.
+      item.command = { command: 'vscode.open', title: l10n.t('Open'), arguments: [uri] };
       item.tooltip = last ? l10n.t('{0}, checked {1}', uri.fsPath, new Date(last.at).toLocaleString()) : uri.fsPath;
       return item;
     }

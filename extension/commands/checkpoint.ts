@@ -4,6 +4,7 @@ import type { Folder, Folders } from '../folders.ts';
 import type { PolicyNode } from '../policies/tree.ts';
 import { type ListedPolicy, policyDescription, policyName } from '../policies/words.ts';
 import { startDaemons } from './choosing.ts';
+import { Missing, ways } from './missing.ts';
 
 export interface ChosenCheckpoint {
   folder: Folder;
@@ -28,14 +29,14 @@ export function policyOf(argument: unknown): ChosenCheckpoint | undefined {
 
 /**
  * The checkpoint of the tree item called from, or the one that is picked.
- * @param only the one folder that it may come from.
+ * @param only the one folder that it may come from. `policiesOnly`: no other checkpoint will do.
  * @throws Error when a folder is chosen that lies outside of the workspace.
  */
 export async function chooseCheckpoint(
   argument: unknown,
   folders: Folders,
   title: string,
-  only?: Folder,
+  { only, policiesOnly = false }: { only?: Folder; policiesOnly?: boolean } = {},
 ): Promise<ChosenCheckpoint | undefined> {
   const named = policyOf(argument);
   if (named) return named;
@@ -43,10 +44,12 @@ export async function chooseCheckpoint(
   await startDaemons(wanted);
   const browse: Item = { label: l10n.t('$(folder-opened) Choose a folder...') };
   const items = (await Promise.all(wanted.map(policyItems))).flat();
+  if (policiesOnly && items.length === 0)
+    throw new Missing(l10n.t('there is no policy yet: a training writes them'), [ways.startTraining()]);
   const picked =
     items.length === 0
       ? browse
-      : await window.showQuickPick([...items, browse], {
+      : await window.showQuickPick(policiesOnly ? items : [...items, browse], {
           title,
           placeHolder: l10n.t('Which checkpoint?'),
           matchOnDescription: true,

@@ -6,6 +6,7 @@ import { CONFIG_FILES } from '../ids.ts';
 import { isAdapterName, isConfigName } from '../language/documents.ts';
 import type { Node } from '../runs/items.ts';
 import { stateWord } from '../runs/words.ts';
+import { Missing, noFolder, noRuns, ways } from './missing.ts';
 
 const MOST_CONFIGS = 200;
 
@@ -40,19 +41,24 @@ export async function chooseConfig(argument: unknown, title: string): Promise<Ur
   }
   const open = window.activeTextEditor?.document.uri.toString();
   configs.sort((a, b) => Number(b.toString() === open) - Number(a.toString() === open) || a.path.localeCompare(b.path));
+  if (!workspace.workspaceFolders?.length) throw noFolder();
   if (configs.length === 0)
-    throw new Error(l10n.t('there is no training config (*.training.yaml); New Training Config makes one'));
+    throw new Missing(l10n.t('there is no training config (*.training.yaml) yet'), [ways.newConfig()]);
   if (configs.length === 1) return configs[0];
   const items = configs.map((uri) => ({ label: workspace.asRelativePath(uri), uri }));
   return (await window.showQuickPick(items, { title, placeHolder: l10n.t('Which config?') }))?.uri;
 }
 
-/** A run that fits: the one of the tree item called from, the only one, or the one that is picked. */
+/**
+ * A run that fits: the one of the tree item called from, the only one, or the one that is picked.
+ * @param none said where there are runs, but none that fits.
+ */
 export async function chooseRun(
   argument: unknown,
   folders: Folders,
   fits: (summary: RunSummary) => boolean,
   title: string,
+  none: string,
 ): Promise<{ folder: Folder; run: string } | undefined> {
   const named = runOf(argument);
   if (named) return named;
@@ -64,6 +70,6 @@ export async function chooseRun(
       run: summary.run,
     })),
   );
-  if (items.length === 0) throw new Error(l10n.t('there is no such run'));
+  if (items.length === 0) throw folders.all.some(({ runs }) => runs.all.length > 0) ? new Missing(none) : noRuns();
   return items.length === 1 ? items[0] : window.showQuickPick(items, { title, placeHolder: l10n.t('Which run?') });
 }

@@ -5,6 +5,7 @@ import { placesFor } from '../daemon/record.ts';
 import { DaemonError } from '../daemon/rpc.ts';
 import type { Folder } from '../folders.ts';
 import { mayExecute } from '../trust.ts';
+import { Missing } from './missing.ts';
 import type { Surroundings } from './table.ts';
 
 export async function restartDaemon({ folders }: Surroundings): Promise<void> {
@@ -21,7 +22,7 @@ export async function showDaemonLog({ folders }: Surroundings): Promise<void> {
   const folder = folders.active;
   if (!folder) return;
   const log = Uri.file((await placesFor(folder.place.uri.fsPath)).log);
-  if (!(await exists(log))) throw new Error(l10n.t('no daemon has run in this workspace yet'));
+  if (!(await exists(log))) throw new Missing(l10n.t('no daemon has run in this workspace yet'));
   await window.showTextDocument(log, { preview: true });
 }
 

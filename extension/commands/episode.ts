@@ -82,6 +82,6 @@ async function choosePlayer(
   const who = await window.showQuickPick([teacher, planner], { title, placeHolder: l10n.t('Who plays?') });
   if (who === teacher) return 'teacher';
   if (who !== planner) return undefined;
-  const chosen = await chooseCheckpoint(undefined, folders, title, folder);
+  const chosen = await chooseCheckpoint(undefined, folders, title, { only: folder });
   return chosen && { checkpoint: chosen.checkpoint };
 }

@@ -8,6 +8,7 @@ import { showText } from '../texts.ts';
 import { mayExecute } from '../trust.ts';
 import { chooseCheckpoint } from './checkpoint.ts';
 import { chooseConfig, runOf, startDaemons } from './choosing.ts';
+import { Missing, ways } from './missing.ts';
 import { beginRun, folderOf, saved } from './starting.ts';
 import type { Surroundings } from './table.ts';
 
@@ -67,8 +68,7 @@ export async function compareRuns({ folders }: Surroundings, argument?: unknown)
 }
 
 async function pick(items: EvaluationItem[], title: string, placeHolder: string) {
-  if (items.length === 0)
-    throw new Error(l10n.t('two finished evaluations are needed; Evaluate Checkpoint makes one of a run'));
+  if (items.length === 0) throw new Missing(l10n.t('two finished evaluations are needed'), [ways.evaluateCheckpoint()]);
   return window.showQuickPick(items, { title, placeHolder, matchOnDescription: true });
 }
 

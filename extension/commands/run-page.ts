@@ -3,6 +3,7 @@ import { l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
 import { exists } from '../creating/places.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { chooseRun, runOf, startDaemons } from './choosing.ts';
+import { noRuns } from './missing.ts';
 import type { Surroundings } from './table.ts';
 
 /** Shows the page of the run called from, the only one, or the one that is picked. */
@@ -10,7 +11,7 @@ export async function openRunPage({ folders, pages }: Surroundings, argument?: u
   const title = l10n.t('Open Run Page');
   if (workspace.isTrusted && !runOf(argument)) await startDaemons(folders.all);
   const chosen = workspace.isTrusted
-    ? await chooseRun(argument, folders, () => true, title)
+    ? await chooseRun(argument, folders, () => true, title, l10n.t('there is no such run'))
     : await chooseRecorded(folders, title);
   if (chosen) await pages.open(chosen.folder, chosen.run);
 }
@@ -25,6 +26,6 @@ async function chooseRecorded(folders: Folders, title: string): Promise<{ folder
       if (await exists(Uri.joinPath(runs, name, 'run.json')))
         items.push({ label: `runs/${name}`, description: folder.place.name, folder, run: `runs/${name}` });
   }
-  if (items.length === 0) throw new Error(l10n.t('there is no such run'));
+  if (items.length === 0) throw noRuns();
   return items.length === 1 ? items[0] : window.showQuickPick(items, { title, placeHolder: l10n.t('Which run?') });
 }

@@ -5,7 +5,8 @@ import type { Folder, Folders } from '../folders.ts';
 import type { PolicyNode } from '../policies/tree.ts';
 import { servedName } from '../policies/words.ts';
 import { mayExecute } from '../trust.ts';
-import { chooseCheckpoint, policyOf } from './checkpoint.ts';
+import { chooseCheckpoint } from './checkpoint.ts';
+import { Missing, ways } from './missing.ts';
 import type { Surroundings } from './table.ts';
 
 /** Serves a checkpoint until Stop Serving or the end of the daemon, and shows its address. */
@@ -20,10 +21,9 @@ export async function serveCheckpoint({ folders }: Surroundings, argument?: unkn
 /** Serves a policy as the workspace's planner, in place of the one before. */
 export async function activatePolicy({ folders }: Surroundings, argument?: unknown): Promise<void> {
   if (!mayExecute()) return;
-  const chosen = policyOf(argument) ?? (await chooseCheckpoint(argument, folders, l10n.t('Activate Policy')));
-  if (!chosen) return;
+  const chosen = await chooseCheckpoint(argument, folders, l10n.t('Activate Policy'), { policiesOnly: true });
+  if (!chosen?.policy) return;
   const { folder, checkpoint, policy } = chosen;
-  if (!policy) throw new Error(l10n.t('only a policy of a run can be activated; Serve Checkpoint serves any folder'));
   const params = { run: policy.run, policyVersion: policy.version };
   await tellServed(await loading(folder, checkpoint, () => folder.client.request('policies.activate', params)));
 }
@@ -66,6 +66,6 @@ async function chooseServed(argument: unknown, folders: Folders, title: string) 
   const items = folders.all.flatMap((folder) =>
     folder.served.all.map((served) => ({ label: servedName(served), description: served.url, folder, served })),
   );
-  if (items.length === 0) throw new Error(l10n.t('no planner is served'));
+  if (items.length === 0) throw new Missing(l10n.t('no planner is served'), [ways.serveCheckpoint()]);
   return items.length === 1 ? items[0] : window.showQuickPick(items, { title, placeHolder: l10n.t('Which planner?') });
 }

@@ -34,6 +34,7 @@ import { restartDaemon, showDaemonLog, stopDaemon } from './daemon.ts';
 import { runEpisode } from './episode.ts';
 import { compareRuns, evaluateCheckpoint } from './evaluating.ts';
 import { clearRunsFilter, filterRuns } from './filtering.ts';
+import { Missing, tellMissing, ways } from './missing.ts';
 import { openSampleRun, replayEpisode } from './replaying.ts';
 import { openRunPage } from './run-page.ts';
 import { activatePolicy, serveCheckpoint, showAddress, stopServing } from './serving.ts';
@@ -74,7 +75,8 @@ const table: Record<keyof typeof COMMANDS, Handler> = {
   activatePolicy,
   checkAdapter: ({ checks }, argument) => {
     const adapter = fileOf(argument) ?? adapterOf(argument) ?? window.activeTextEditor?.document.uri;
-    if (!adapter || !isAdapterName(adapter.path)) throw new Error(l10n.t('open an adapter (*.adapter.ts) first'));
+    if (!adapter || !isAdapterName(adapter.path))
+      throw new Missing(l10n.t('open an adapter (*.adapter.ts) first'), [ways.newAdapter()]);
     return checks.checkNow(adapter);
   },
   openRunPage,
@@ -134,6 +136,7 @@ export function registerCommands(surroundings: Surroundings): Disposable {
       try {
         await handler(surroundings, argument);
       } catch (error) {
+        if (error instanceof Missing) return tellMissing(error, surroundings.log);
         surroundings.log.error(`${name}: ${(error as Error).stack}`);
         const logs = l10n.t('Show Logs');
         const chosen = await window.showErrorMessage(l10n.t('AgenticRoboRL: {0}', (error as Error).message), logs);

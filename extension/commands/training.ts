@@ -29,7 +29,13 @@ export async function startTraining({ folders }: Surroundings, argument?: unknow
 /** Asks how, and stops a run of this window's daemons. */
 export async function stopTraining({ folders }: Surroundings, argument?: unknown): Promise<void> {
   const title = l10n.t('Stop Training');
-  const chosen = await chooseRun(argument, folders, ({ state }) => state === 'running', title);
+  const chosen = await chooseRun(
+    argument,
+    folders,
+    ({ state }) => state === 'running',
+    title,
+    l10n.t('no run is at work'),
+  );
   if (!chosen) return;
   const modes: (QuickPickItem & { mode: DaemonParams<'runs.stop'>['mode'] })[] = [
     { mode: 'episode', label: l10n.t('After the running episodes'), detail: l10n.t('Nothing is lost') },
@@ -45,7 +51,14 @@ export async function resumeTraining({ folders }: Surroundings, argument?: unkno
   if (!mayExecute()) return;
   if (!runOf(argument)) await startDaemons(folders.all);
   const resumable = ['stopped', 'failed', 'interrupted'];
-  const chosen = await chooseRun(argument, folders, ({ state }) => resumable.includes(state), l10n.t('Resume Run'));
+  const none = l10n.t('there is nothing to resume: no run was stopped, has failed or was cut short');
+  const chosen = await chooseRun(
+    argument,
+    folders,
+    ({ state }) => resumable.includes(state),
+    l10n.t('Resume Run'),
+    none,
+  );
   if (!chosen) return;
   const { folder, run } = chosen;
   await folder.client.start();

@@ -1,5 +1,6 @@
 /** Where new files go, and under which names. */
 import { FileType, l10n, type Uri, type WorkspaceFolder, window, workspace } from 'vscode';
+import { noFolder } from '../commands/missing.ts';
 
 /** Names that make good file names everywhere and need no quotes in a config. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -7,7 +8,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 /** The folder that a command is about: the only one, that of the active editor, or the one the user picks. */
 export async function chooseFolder(): Promise<WorkspaceFolder | undefined> {
   const { workspaceFolders: folders = [] } = workspace;
-  if (folders.length === 0) throw new Error(l10n.t('open a folder first'));
+  if (folders.length === 0) throw noFolder();
   if (folders.length === 1) return folders[0];
   const active = window.activeTextEditor && workspace.getWorkspaceFolder(window.activeTextEditor.document.uri);
   return active ?? window.showWorkspaceFolderPick();

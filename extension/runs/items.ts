@@ -95,7 +95,7 @@ export function itemOf(node: Node): TreeItem {
     case 'call': {
       const item = new TreeItem(l10n.t('turn {0}', node.call.turn));
       item.description = words.callWords(node.call);
-      item.iconPath = new ThemeIcon('comment');
+      item.iconPath = words.callIcon(node.call.sample, node.call.status);
       item.tooltip = node.call.id;
       item.contextValue = CALL_ITEM;
       item.command = openSelected();
@@ -106,7 +106,7 @@ export function itemOf(node: Node): TreeItem {
       // What the tree was filtered by comes first: a narrow side bar shows no more.
       const item = new TreeItem(words.sampleWords(sample));
       item.description = words.callName(sample.call);
-      item.iconPath = new ThemeIcon('comment');
+      item.iconPath = words.callIcon(sample);
       item.tooltip = sample.call;
       item.contextValue = CALL_ITEM;
       item.command = openSelected();

@@ -97,6 +97,19 @@ export function episodeIcon(episode: Pick<EpisodeRecord, 'valid' | 'reward'>): T
     : new ThemeIcon('circle-large-outline', new ThemeColor('testing.iconFailed'));
 }
 
+/** Whether a call was trained on, and if not, whether it could have been; outside rounds only whether it is whole. */
+export function callIcon(
+  sample: Pick<SampleRecord, 'status'> | null,
+  status: CallSummary['status'] = 'complete',
+): ThemeIcon {
+  if (status !== 'complete') return new ThemeIcon('warning', new ThemeColor('testing.iconFailed'));
+  if (sample === null) return new ThemeIcon('comment');
+  const [kind] = sample.status.split(':');
+  if (kind === 'selected') return new ThemeIcon('comment', new ThemeColor('testing.iconPassed'));
+  if (kind === 'not-selected') return new ThemeIcon('comment', new ThemeColor('testing.iconSkipped'));
+  return new ThemeIcon('circle-slash', new ThemeColor('testing.iconSkipped'));
+}
+
 /** `reward 1, 12 turns`, or why the episode does not count. */
 export function outcomeWords({
   valid,

@@ -23,8 +23,10 @@ describe.skipIf(vscodeFolder === null)('activation', () => {
 
     await window.page.keyboard.press('Escape');
 
-    // Its first command brings it to life.
-    await window.palette('AgenticRoboRL: New Training Config...');
+    // Its first command brings it to life, and leads to what it needs.
+    await window.palette('AgenticRoboRL: Start Training');
+    const told = window.notification('there is no training config');
+    await told.getByRole('button', { name: 'New Training Config' }).click();
     await window.choice('Embedded world').click();
     await window.input.fill('table');
     await window.page.keyboard.press('Enter');

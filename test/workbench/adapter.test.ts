@@ -43,7 +43,7 @@ describe.skipIf(vscodeFolder === null)('an adapter in the editor', () => {
         if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
       }
       await checked.waitFor();
-      if ((await rows.filter({ hasText: 'reward' }).count()) === 0) await checked.click();
+      await window.unfold(checked);
       await rows.filter({ hasText: /second.*invalid/ }).waitFor();
       if ((await rows.filter({ hasText: 'attempt' }).count()) === 0)
         await rows.filter({ hasText: /first.*reward 1/ }).click();

@@ -13,6 +13,27 @@ const FIXTURES = resolve(import.meta.dirname, '../fixtures');
 const EPISODES = 40;
 const FINISH_MS = 200_000;
 
+/** A short training in the embedded world. */
+const tabletop = {
+  'quick.training.json': JSON.stringify(
+    {
+      ...quickConfig,
+      planner: { init: { ...quickConfig.planner?.init, vocabulary: 512, context: 1024 } },
+      harness: {
+        adapter: 'tabletop-skills',
+        suites: ['tabletop_spatial_swap'],
+        tasks: { tabletop_spatial_swap: [0, 1] },
+        concurrency: 1,
+        limits: { turns: 4, seconds: 60, responseTokens: 16, idleSeconds: 30 },
+      },
+      teacher: { episodesPerTask: EPISODES },
+      sft: { ...quickConfig.sft, batch: 16 },
+    },
+    null,
+    2,
+  ),
+};
+
 /** A training of some seconds, with its harness beside it. */
 const files = {
   'quick.training.json': JSON.stringify(
@@ -35,7 +56,7 @@ const RUN = /quick-\d{8}T\d{6}Z/;
 
 describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
   it('is started, goes on over a reload, is stopped and resumed, and can be looked into', async () => {
-    const { window, folder } = await session(files, { prepare });
+    const { window, folder } = await session(tabletop);
     const rows = window.page.locator('.pane-body .monaco-list-row');
     await window.openFile('quick.training.json');
     await window.palette('AgenticRoboRL: Start Training');
@@ -69,7 +90,7 @@ describe.skipIf(vscodeFolder === null)('a training in the editor', () => {
     await inside.locator('.badge', { hasText: 'finished' }).waitFor();
 
     // Run -> section -> group -> episode -> call, which opens where it is in the transcript.
-    for (const text of [name, 'teacher episodes', /quick\/0, state/, 'attempt 0'])
+    for (const text of [name, 'teacher episodes', /tabletop_spatial_swap\/\d, state/, 'attempt 0'])
       await window.unfold(window.row(text));
     await window.row('turn 0').click();
     await window.page.locator('.tab.active', { hasText: /turn|episode|attempt/ }).waitFor();
