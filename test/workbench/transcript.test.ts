@@ -147,8 +147,11 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     await window.reload();
     // Which editor was in front the editor writes down a while later.
     await page.locator('.tab', { hasText: '.episode' }).click();
-    await page.keyboard.press('Control+Home');
-    await line(window, 'episode 1f0c2ab9').waitFor();
+    const atTop = async () => {
+      await page.keyboard.press('Control+Home');
+      return line(window, 'episode 1f0c2ab9').isVisible();
+    };
+    await expect.poll(atTop, { interval: 500 }).toBe(true);
     await lens(window, 'reward 1 · advantage +1 · trained on, u 0.333333').waitFor();
     await page.locator('[class*="ced-"][class*="TextEditorDecorationType"]').first().waitFor({ state: 'attached' });
     await window.screenshot('transcript-after-reload');
@@ -162,6 +165,17 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
       await page.locator(name === 'dark' ? '.monaco-workbench.vs-dark' : '.monaco-workbench.hc-black').waitFor();
       await window.screenshot(`transcript-${name}`);
     }
+
+    // Colours tell another thing when they are asked to: what training changed, in place of what was likely.
+    const colours = () =>
+      page.evaluate(`[...document.querySelectorAll('.view-overlays .cdr[class*="TextEditorDecorationType"]')]
+        .map((one) => [one.getBoundingClientRect().left, getComputedStyle(one).backgroundColor].join(' ')).sort().join('; ')`);
+    const likely = await colours();
+    await window.palette('AgenticRoboRL: Colours of Tokens');
+    await window.choice('How much likelier training made it').click();
+    await expect.poll(colours).not.toBe(likely);
+    await expect.poll(colours).toContain('rgba');
+    await window.screenshot('transcript-ratio');
     expect(daemon()).toBeUndefined();
   });
 
