@@ -22,8 +22,9 @@ export function runOf(argument: unknown): { folder: Folder; run: string } | unde
   return node?.kind === 'run' ? node : undefined;
 }
 
-/** Starts the daemons of folders, and has their runs listed. */
+/** Starts the daemons of folders, and has their runs listed. @throws Missing where there is no folder. */
 export async function startDaemons(folders: readonly Folder[]): Promise<void> {
+  if (folders.length === 0) throw noFolder();
   await Promise.all(folders.map(({ client, runs }) => client.start().then(() => runs.reload())));
 }
 

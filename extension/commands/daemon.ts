@@ -5,25 +5,29 @@ import { placesFor } from '../daemon/record.ts';
 import { DaemonError } from '../daemon/rpc.ts';
 import type { Folder } from '../folders.ts';
 import { mayExecute } from '../trust.ts';
-import { Missing } from './missing.ts';
+import { Missing, noFolder } from './missing.ts';
 import type { Surroundings } from './table.ts';
 
 export async function restartDaemon({ folders }: Surroundings): Promise<void> {
-  const folder = folders.active;
-  if (!folder || !mayExecute()) return;
+  const folder = activeOf(folders);
+  if (!mayExecute()) return;
   if (await ended(folder)) await folder.client.start();
 }
 
 export async function stopDaemon({ folders }: Surroundings): Promise<void> {
-  if (folders.active) await ended(folders.active);
+  await ended(activeOf(folders));
 }
 
 export async function showDaemonLog({ folders }: Surroundings): Promise<void> {
-  const folder = folders.active;
-  if (!folder) return;
+  const folder = activeOf(folders);
   const log = Uri.file((await placesFor(folder.place.uri.fsPath)).log);
   if (!(await exists(log))) throw new Missing(l10n.t('no daemon has run in this workspace yet'));
   await window.showTextDocument(log, { preview: true });
+}
+
+function activeOf({ active }: Surroundings['folders']): Folder {
+  if (!active) throw noFolder();
+  return active;
 }
 
 /** Ends the daemon; asks first where a run is at work. */

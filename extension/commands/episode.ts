@@ -38,11 +38,10 @@ export async function runEpisode({ folders, log }: Surroundings, argument?: unkn
   if (init === undefined) return;
   const player = await choosePlayer(argument, folders, folder, title);
   if (player === undefined) return;
-  await beginRun(folder, l10n.t('Starting an episode of {0}', task), async () => {
-    // The wait may be given up, the run not: it is stopped with Stop Training.
-    await folder.client.request('episodes.run', { config: config.fsPath, task, init, player });
-    return true;
-  });
+  // The wait may be given up, the run not: it is stopped with Stop Training.
+  await beginRun(folder, l10n.t('Starting an episode of {0}', task), () =>
+    folder.client.request('episodes.run', { config: config.fsPath, task, init, player }),
+  );
 }
 
 async function tasksOf({ client }: Folder, config: Uri) {

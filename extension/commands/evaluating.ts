@@ -34,10 +34,7 @@ export async function evaluateCheckpoint({ folders }: Surroundings, argument?: u
 }
 
 async function evaluate(folder: Folder, what: string, params: DaemonParams<'evaluations.start'>): Promise<void> {
-  await beginRun(folder, l10n.t('Evaluating {0}', what), async () => {
-    await folder.client.request('evaluations.start', params);
-    return true;
-  });
+  await beginRun(folder, l10n.t('Evaluating {0}', what), () => folder.client.request('evaluations.start', params));
 }
 
 interface EvaluationItem extends QuickPickItem {

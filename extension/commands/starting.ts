@@ -1,5 +1,6 @@
 /** Starting a run of any kind: it is shown while it begins, and findings about its config are shown as findings. */
 import { commands, l10n, ProgressLocation, type Uri, window, workspace } from 'vscode';
+import type { RunSummary } from '../../protocol/daemon.ts';
 import type { Finding } from '../../protocol/finding.ts';
 import { DaemonError } from '../daemon/rpc.ts';
 import type { Folder } from '../folders.ts';
@@ -16,9 +17,13 @@ export interface Beginning {
 
 /**
  * Shows progress while a run begins, and the tree of runs when it has.
- * @param begin tells whether there is a run.
+ * @param begin gives the run, or false where there is none.
  */
-export async function beginRun(folder: Folder, title: string, begin: (beginning: Beginning) => Promise<boolean>) {
+export async function beginRun(
+  folder: Folder,
+  title: string,
+  begin: (beginning: Beginning) => Promise<RunSummary | false>,
+) {
   const begun = await window
     .withProgress({ location: ProgressLocation.Notification, title, cancellable: true }, async (progress, token) => {
       const abort = new AbortController();
@@ -27,7 +32,9 @@ export async function beginRun(folder: Folder, title: string, begin: (beginning:
       return begin({ report: (message) => progress.report({ message }), signal: abort.signal });
     })
     .then(undefined, (error: unknown) => refused(error, folder));
-  if (begun) await commands.executeCommand(`${VIEWS.runs}.focus`);
+  if (!begun) return;
+  folder.runs.began(begun);
+  await commands.executeCommand(`${VIEWS.runs}.focus`);
 }
 
 /** The folder of a config. @throws Error when it lies in none. */

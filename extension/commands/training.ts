@@ -21,8 +21,7 @@ export async function startTraining({ folders }: Surroundings, argument?: unknow
     const findings = checked.files.flatMap((file) => file.findings as Finding[]);
     if (!accepted(findings, folder) || signal.aborted) return false;
     report(l10n.t('starting the run'));
-    await folder.client.request('runs.start', { config: config.fsPath });
-    return true;
+    return folder.client.request('runs.start', { config: config.fsPath });
   });
 }
 
@@ -63,5 +62,7 @@ export async function resumeTraining({ folders }: Surroundings, argument?: unkno
   const { folder, run } = chosen;
   await folder.client.start();
   const resumed = await folder.client.request('runs.resume', { run }).catch((error) => refused(error, folder));
-  if (resumed) await commands.executeCommand(`${VIEWS.runs}.focus`);
+  if (!resumed) return;
+  folder.runs.began(resumed);
+  await commands.executeCommand(`${VIEWS.runs}.focus`);
 }

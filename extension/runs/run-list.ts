@@ -17,7 +17,14 @@ export type RunListNews =
 interface AtWork {
   followed: FollowedRun;
   tick: ProgressTick | undefined;
+  /** A run of the daemon, which says itself how it ended. */
+  ours: boolean;
+  /** Set when the list says that it is over. */
+  leaving: NodeJS.Timeout | undefined;
 }
+
+/** A run's own word of its end is waited for so long after the list's, and not told twice within. Milliseconds. */
+const MOMENT = 2000;
 
 export class RunList implements Disposable {
   private readonly client: DaemonClient;
@@ -25,6 +32,8 @@ export class RunList implements Disposable {
   private readonly emitter: Emitter<RunListNews>;
   private readonly subscriptions: Disposable[];
   private readonly atWork = new Map<string, AtWork>();
+  /** When the end of a run was told. */
+  private readonly told = new Map<string, number>();
   private summaries = new Map<string, RunSummary>();
 
   constructor(client: DaemonClient, log: (text: string) => void) {
@@ -54,7 +63,7 @@ export class RunList implements Disposable {
   get active(): { summary: RunSummary; state: RunState; tick: ProgressTick | undefined } | undefined {
     for (const [run, { followed, tick }] of this.atWork) {
       const summary = this.summaries.get(run);
-      if (summary) return { summary, state: followed.state, tick: tick ?? summary.progress ?? undefined };
+      if (summary?.state === 'running') return { summary, state: followed.state, tick: tick ?? summary.progress ?? undefined };
     }
     return undefined;
   }
@@ -74,6 +83,15 @@ export class RunList implements Disposable {
     } catch (error) {
       this.log(`runs cannot be listed: ${(error as Error).message}`);
     }
+  }
+
+  /** Takes what a request for a run was answered with: one with little to do may be over by then. */
+  began(answered: RunSummary): void {
+    const known = this.summaries.get(answered.run);
+    // News may have overtaken the answer.
+    const summary = known && known.seq > answered.seq ? known : answered;
+    this.take(summary);
+    if (summary.state !== 'running' && !this.atWork.has(summary.run)) this.tellEnd(summary);
   }
 
   dispose(): void {
@@ -98,29 +116,50 @@ export class RunList implements Disposable {
   }
 
   /** Follows runs at work, until they have said how they ended. */
-  private follow({ run, state }: RunSummary): void {
+  private follow({ run, state, writer }: RunSummary): void {
     const known = this.atWork.get(run);
     if (state !== 'running') {
-      // Its own word of the end comes through the followed run; one of another process is over when the list says so.
-      if (known && known.followed.state.phase !== 'open') this.forget(run);
-      else if (known) setTimeout(() => this.summaries.get(run)?.state !== 'running' && this.forget(run), 2000).unref();
+      // Its own word of the end, with the table, comes through the followed run, where that was in time to hear it.
+      if (known) known.leaving ??= setTimeout(() => this.over(run), MOMENT).unref();
       return;
     }
-    if (known) return;
+    if (known) {
+      clearTimeout(known.leaving);
+      known.leaving = undefined;
+      return;
+    }
     const followed = new FollowedRun(this.client, run, this.log);
-    const entry: AtWork = { followed, tick: undefined };
+    const entry: AtWork = { followed, tick: undefined, ours: writer === 'daemon', leaving: undefined };
     this.atWork.set(run, entry);
     followed.onNews((news) => {
       if (news.kind === 'progress') entry.tick = news.tick;
       if (news.kind === 'ended') {
         this.forget(run);
+        this.told.set(run, Date.now());
         this.emitter.fire({ kind: 'ended', ended: news.ended });
         void this.reload();
       } else this.emitter.fire({ kind: 'run', run });
     });
   }
 
+  /** The list said a moment ago that a run is over, and the run itself has said nothing. */
+  private over(run: string): void {
+    const { ours } = this.atWork.get(run) ?? {};
+    const summary = this.summaries.get(run);
+    if (summary?.state === 'running') return;
+    this.forget(run);
+    if (ours && summary) this.tellEnd(summary);
+  }
+
+  private tellEnd({ run, state, problem }: RunSummary): void {
+    if (state !== 'finished' && state !== 'stopped' && state !== 'failed') return;
+    if (Date.now() - (this.told.get(run) ?? 0) < 2 * MOMENT) return;
+    this.told.set(run, Date.now());
+    this.emitter.fire({ kind: 'ended', ended: { run, outcome: state, message: problem, table: null, warnings: [] } });
+  }
+
   private forget(run: string): void {
+    clearTimeout(this.atWork.get(run)?.leaving);
     this.atWork.get(run)?.followed.dispose();
     if (this.atWork.delete(run)) this.emitter.fire({ kind: 'run', run });
   }

@@ -8,6 +8,7 @@ import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DaemonClient } from '../../extension/daemon/client.ts';
 import { FollowedRun } from '../../extension/daemon/followed-run.ts';
+import { RunList } from '../../extension/runs/run-list.ts';
 import type { CallSummary } from '../../protocol/daemon.ts';
 import { type EpisodeRecord, imageRefSchema, type SampleRecord } from '../../protocol/records.ts';
 import { isDamaged } from '../../recordings/index.ts';
@@ -15,7 +16,7 @@ import { EPISODES, recordTalk, SECTION } from '../workbench/recorded-talk.ts';
 import { type Bench, bench, news } from './daemon-bench.ts';
 import { quickConfig } from './quick-run.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
+const PATIENCE = { timeout: 20_000, interval: 50 };
 
 let place: Bench;
 let client: DaemonClient;
@@ -260,6 +261,18 @@ describe('work on a finished run', () => {
     const again = await client.request('evaluations.start', { run, policies: [2] });
     expect(again.run).toBe(run);
     expect((await end(again)).evaluations.map(({ id }) => id)).toContain('evaluation-v0002');
+  });
+
+  it('an evaluation of what is evaluated already is over at once, and its end is told all the same', async () => {
+    const list = new RunList(client, () => {});
+    const ended: string[] = [];
+    list.onNews((told) => {
+      if (told.kind === 'ended') ended.push(`${told.ended.run} ${told.ended.outcome}`);
+    });
+    await list.reload();
+    list.began(await client.request('evaluations.start', { run }));
+    await vi.waitFor(() => expect(ended).toEqual([`${run} finished`]), PATIENCE);
+    list.dispose();
   });
 
   it('a served policy answers, under its own key; activating another keeps the address', async () => {
