@@ -146,12 +146,12 @@ describe.skipIf(vscodeFolder === null)('the replay of an episode in the debugger
     const filter = page.locator('.debug-breakpoints .monaco-list-row', { hasText: 'Exceptions of Planner Code' });
     await filter.locator('input, .monaco-checkbox').first().click();
     await page.keyboard.press('F5');
-    await page.locator('.exception-widget', { hasText: RAISED }).waitFor();
+    const said = (text: string) => page.getByText(text).first();
+    await said('Stopped: Traceback').waitFor();
     await page.keyboard.press('F5');
-    await frame(window, 'outcome: reward 1').waitFor();
-    await page.locator('.exception-widget').waitFor({ state: 'detached' });
+    await said('End of the episode').waitFor();
     await button(window, /^Reverse/).click();
-    await page.locator('.exception-widget', { hasText: RAISED }).waitFor();
+    await said('Stopped on the way back: Traceback').waitFor();
     await page.locator('.tab.active', { hasText: 'cell 0.py' }).waitFor();
     await expect.poll(() => wordsOf(window, 'pick(found[9])')).toContain(RAISED);
     await window.screenshot('replay-inline-cell');
