@@ -90,7 +90,8 @@ export class RunList implements Disposable {
     const known = this.summaries.get(answered.run);
     // News may have overtaken the answer.
     const summary = known && known.seq > answered.seq ? known : answered;
-    this.take(summary);
+    // The tree is not drawn anew for what it shows already.
+    if (known?.state !== summary.state) this.take(summary);
     if (summary.state !== 'running' && !this.atWork.has(summary.run)) this.tellEnd(summary);
   }
 
