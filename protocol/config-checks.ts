@@ -287,7 +287,7 @@ function checkWhatRuns(config: TrainingConfig, add: Add): void {
       'error',
       'not-in-this-version',
       'trainer.lora',
-      'low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze; remove "lora"',
+      'low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze or rl.freeze; remove "lora"',
       { fix: { title: 'Remove lora: all weights are trained', safe: false, remove: ['trainer', 'lora'] } },
     );
 }

@@ -300,6 +300,11 @@ export const configSchema = z.strictObject({
           "Learning rate of the last round as a share of the first's, with a straight line between. Below 1 it takes the noise of the steps out of a small planner, as the end of fine-tuning does; the paper keeps the rate.",
           'ours',
         ),
+        freeze: key(
+          z.array(z.string()).default([]),
+          'Further tensors that keep their values in this stage: prefixes of Hugging Face names. In a small planner the lower layers get little but noise from a round; holding them lets the rest take larger steps.',
+          'ours',
+        ),
         passes: key(count.default(1), 'Passes over the samples of a round.', 'paper, C.2'),
         maxResponsesPerEpisode: key(
           count.default(16),

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { WrittenConfig } from '../../protocol/config.ts';
 import type { Stage } from '../../protocol/journal.ts';
+import { tensorSpecs } from '../../trainer-daemon/planner/architecture.ts';
+import { readCheckpoint } from '../../trainer-daemon/planner/checkpoint.ts';
 import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
 import { RunFailed, train } from '../../trainer-daemon/training/index.ts';
 import { cli, startCli } from './cli-process.ts';
@@ -117,6 +119,45 @@ describe('stages that find nothing to build on', () => {
     const started = train({ config: quick({ teacher }), configFolder: folder, runDirectory: join(folder, 'run') });
     await expect(started).rejects.toThrow('the environment variable NOT_SET is not set');
     expect(existsSync(join(folder, 'run'))).toBe(false);
+  });
+});
+
+describe('tensors that keep their values', () => {
+  it.each([
+    [
+      'trainer.freeze',
+      { trainer: { freeze: ['modle.layers'] } },
+      'trainer.freeze: no tensor begins with "modle.layers"',
+    ],
+    ['rl.freeze', { rl: { ...quickConfig.rl, freeze: ['model.layers.9.'] } }, 'rl.freeze: no tensor begins with'],
+    [
+      'both',
+      { trainer: { freeze: ['model.e', 'model.n'] }, rl: { ...quickConfig.rl, freeze: ['model.layers'] } },
+      'trainer.freeze and rl.freeze together leaves no tensor to train',
+    ],
+  ])('are told at once when there are none, or no others (%s)', async (_what, changes, sentence) => {
+    const folder = temporaryFolder();
+    const started = train({ config: quick(changes), configFolder: folder, runDirectory: join(folder, 'run') });
+    await expect(started).rejects.toThrow(sentence);
+    expect(existsSync(join(folder, 'run'))).toBe(false);
+  });
+
+  it('keep them in the rounds alone when rl.freeze names them', async () => {
+    const folder = temporaryFolder();
+    const run = join(folder, 'run');
+    const config = quick({ rl: { ...quickConfig.rl, rounds: 1, freeze: ['model.layers.'] } });
+    await train({ config, configFolder: folder, runDirectory: run, stages: ['teacher', 'sft', 'rl'] });
+    const [base, tuned, reinforced] = await Promise.all(
+      ['v0000', 'v0001', 'v0002'].map((version) => readCheckpoint(join(run, 'policies', version))),
+    );
+    const differs = (a: typeof base, b: typeof base) =>
+      tensorSpecs(base.architecture)
+        .filter(({ offset, size }) =>
+          a.weights.flat.subarray(offset, offset + size).some((value, i) => value !== b.weights.flat[offset + i]),
+        )
+        .map(({ name }) => name);
+    expect(differs(base, tuned)).toHaveLength(tensorSpecs(base.architecture).length);
+    expect(differs(tuned, reinforced)).toEqual(['model.embed_tokens.weight', 'model.norm.weight']);
   });
 });
 

@@ -20,6 +20,7 @@ import { clearStopRequest, createRun, diskCode, openRun, storeError } from '../s
 import { RunFailed, TrainingError, type TrainOptions, type TrainResult } from './contract.ts';
 import { runEvaluateStage } from './evaluate-stage.ts';
 import { finishedRun } from './finished.ts';
+import { checkFrozen } from './frozen.ts';
 import { eventsOf, readJournal } from './history.ts';
 import { invalidWarnings } from './invalid.ts';
 import { ensureBasePolicy } from './policies.ts';
@@ -172,6 +173,7 @@ async function begin(options: TrainOptions): Promise<Opened> {
   checkStages(stages, config, []);
   const warnings =
     config.planner.checkpoint === undefined ? [] : await checkPlanner(resolve(configFolder, config.planner.checkpoint));
+  await checkFrozen(config, configFolder);
   const adapter = await loadAdapter(config.harness.adapter, configFolder, { withheld: keyVariables(config) });
   try {
     const tasks = selectTasks(config, await listingOf(adapter));

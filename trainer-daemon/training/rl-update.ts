@@ -7,6 +7,7 @@ import { rlBatches } from '../samples/batches.ts';
 import type { BuiltRound, SelectedSample } from '../samples/build.ts';
 import type { Trainer } from '../trainers/contract.ts';
 import { createTrainer } from '../trainers/index.ts';
+import { frozenInRounds } from './frozen.ts';
 import { exportWhole } from './policies.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -56,7 +57,7 @@ export async function update(
     checkpoint: from,
     optimizer: existsSync(optimizer) ? optimizer : undefined,
     device: engine.device,
-    freeze: engine.freeze,
+    freeze: frozenInRounds(context.config),
   });
   const section = context.store.section(name);
   const learningRate = roundRate(rl, round, rounds);

@@ -238,7 +238,7 @@ describe('positions and sentences', () => {
       `${HEAD}trainer: { engine: tinker, url: "https://a", lora: { rank: 8 } }\n`,
       [
         '4:20: error: the engine tinker is not in this version: use onnx (device: cpu, cuda or webgpu), which trains planners that fit one machine [not-in-this-version]',
-        '4:52: error: low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze; remove "lora" [not-in-this-version]',
+        '4:52: error: low-rank training is not in this version: all weights are trained, or all but those named in trainer.freeze or rl.freeze; remove "lora" [not-in-this-version]',
       ],
     ],
     [

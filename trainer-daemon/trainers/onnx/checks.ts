@@ -76,20 +76,25 @@ export function checkOptimizer(o: OptimizerOptions): void {
 
 /**
  * The tensors that are trained, and their joined ranges in the flat parameter array.
+ * @param setting what to call `freeze` in an error.
  * @throws TrainerError when a prefix matches nothing (a typing error would train what was to stay) or all is frozen
  */
-export function trainedTensors(a: Architecture, freeze: readonly string[]): { names: Set<string>; ranges: Range[] } {
+export function trainedTensors(
+  a: Architecture,
+  freeze: readonly string[],
+  setting = 'freeze',
+): { names: Set<string>; ranges: Range[] } {
   const specs = tensorSpecs(a);
   for (const prefix of freeze) {
     if (!specs.some((s) => s.name.startsWith(prefix))) {
       throw new TrainerError(
-        `trainer.freeze: no tensor begins with "${prefix}"; names are like ${specs[1].name} and ${specs[0].name}. ${newRunAdvice('Correct it')}`,
+        `${setting}: no tensor begins with "${prefix}"; names are like ${specs[1].name} and ${specs[0].name}. ${newRunAdvice('Correct it')}`,
       );
     }
   }
   const trained = specs.filter((s) => !freeze.some((prefix) => s.name.startsWith(prefix)));
   if (trained.length === 0)
-    throw new TrainerError(`trainer.freeze leaves no tensor to train. ${newRunAdvice('Take prefixes away')}`);
+    throw new TrainerError(`${setting} leaves no tensor to train. ${newRunAdvice('Take prefixes away')}`);
   const ranges: Range[] = [];
   for (const { offset, size } of trained) {
     const last = ranges[ranges.length - 1];
