@@ -12,11 +12,13 @@ const LARGEST_PAGE = 1000;
 /** A run at work is looked at again this often. Milliseconds. */
 const PACE = 2000;
 
+type RunNode = Extract<Node, { kind: 'run' }>;
+
 export class RunsTree implements TreeDataProvider<Node>, Disposable {
   private readonly folders: Folders;
   private readonly changes = new EventEmitter<Node | undefined>();
   private readonly shown = new Map<string, number>();
-  private readonly runNodes = new Map<string, Node>();
+  private readonly runNodes = new Map<string, RunNode>();
   private readonly waiting = new Map<string, NodeJS.Timeout>();
   private readonly parents = new WeakMap<Node, Node>();
   private readonly subscription: Disposable;
@@ -187,7 +189,10 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
       await runs.reload();
     }
     return runs.all.map((summary) => {
-      const node: Node = { kind: 'run', folder, run: summary.run, summary };
+      const fresh: RunNode = { kind: 'run', folder, run: summary.run, summary };
+      const node = this.runNodes.get(idOf(fresh)) ?? fresh;
+      // The editor draws a node anew only if it is the very one it was given, whoever asked for the list last.
+      node.summary = summary;
       this.runNodes.set(idOf(node), node);
       return node;
     });
