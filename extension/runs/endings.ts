@@ -1,5 +1,5 @@
 /** Tells the user how runs and daemons ended, with what can be done next. */
-import { commands, type Disposable, l10n, type LogOutputChannel, window } from 'vscode';
+import { commands, type Disposable, type LogOutputChannel, l10n, window } from 'vscode';
 import type { NotificationParams } from '../../protocol/daemon.ts';
 import type { DaemonState } from '../daemon/client.ts';
 import type { Folder, Folders } from '../folders.ts';
@@ -33,9 +33,13 @@ async function runEnded(folder: Folder, { run, outcome, message, table }: Notifi
   let chosen: string | undefined;
   if (outcome === 'finished') {
     const words = l10n.t('{0} has finished.', run);
-    chosen = await (table === null ? window.showInformationMessage(words) : window.showInformationMessage(words, showTable));
-  } else if (outcome === 'stopped') chosen = await window.showInformationMessage(l10n.t('{0} has stopped.', run), resume);
-  else chosen = await window.showErrorMessage(l10n.t('{0} has failed: {1}', run, shortened(message ?? '')), resume, logs);
+    chosen = await (table === null
+      ? window.showInformationMessage(words)
+      : window.showInformationMessage(words, showTable));
+  } else if (outcome === 'stopped')
+    chosen = await window.showInformationMessage(l10n.t('{0} has stopped.', run), resume);
+  else
+    chosen = await window.showErrorMessage(l10n.t('{0} has failed: {1}', run, shortened(message ?? '')), resume, logs);
   if (chosen === resume) await commands.executeCommand(COMMANDS.resumeTraining, { kind: 'run', folder, run });
   else if (chosen === logs) await commands.executeCommand(COMMANDS.showDaemonLog);
   else if (chosen === showTable && table !== null) await showText(run, `${table}\n`);

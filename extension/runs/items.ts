@@ -65,8 +65,7 @@ export function itemOf(node: Node): TreeItem {
       item.contextValue = `${RUN_ITEM}${summary.state}`;
       item.tooltip = [summary.directory, words.stateWord(summary), summary.problem].filter(Boolean).join('\n');
       // The arrow still unfolds it.
-      if (summary.state !== 'damaged')
-        item.command = openSelected();
+      if (summary.state !== 'damaged') item.command = openSelected();
       return item;
     }
     case 'section': {

@@ -63,7 +63,8 @@ export class RunList implements Disposable {
   get active(): { summary: RunSummary; state: RunState; tick: ProgressTick | undefined } | undefined {
     for (const [run, { followed, tick }] of this.atWork) {
       const summary = this.summaries.get(run);
-      if (summary?.state === 'running') return { summary, state: followed.state, tick: tick ?? summary.progress ?? undefined };
+      if (summary?.state === 'running')
+        return { summary, state: followed.state, tick: tick ?? summary.progress ?? undefined };
     }
     return undefined;
   }

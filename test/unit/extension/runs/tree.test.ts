@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Folder, FolderNews, Folders } from '../../../../extension/folders.ts';
+
+vi.mock('vscode', () => ({
+  EventEmitter: class {
+    readonly listeners: ((value: unknown) => void)[] = [];
+    readonly event = (listener: (value: unknown) => void) => this.listeners.push(listener);
+    fire(value: unknown): void {
+      for (const listener of this.listeners) listener(value);
+    }
+  },
+  workspace: { isTrusted: true },
+  l10n: { t: (text: string) => text },
+}));
+
+const { RunsTree } = await import('../../../../extension/runs/tree.ts');
+
+/** A window with one folder and one run, whose daemon knows of one episode. */
+function window() {
+  const episode = { id: 'e1', task: 'quick/0', init: 3 };
+  const answers: Record<string, unknown> = {
+    'episodes.list': { total: 1, items: [episode] },
+    'runs.snapshot': { sections: ['teacher'], state: { sections: [] } },
+    'groups.list': { total: 1, items: [{ task: 'quick/0', init: 3 }] },
+  };
+  const folder = {
+    place: { uri: 'file:///work' },
+    client: { status: { state: 'ready' }, request: async (method: string) => answers[method] },
+    runs: { all: [{ run: 'runs/quick', state: 'running' }] },
+  } as unknown as Folder;
+  let tell: (news: FolderNews) => void = () => {};
+  const folders = {
+    all: [folder],
+    onNews: (listener: typeof tell) => {
+      tell = listener;
+    },
+  } as unknown as Folders;
+  const tree = new RunsTree(folders);
+  return { tree, folder, tell: (news: FolderNews) => tell(news) };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('the tree of runs', () => {
+  it('draws a run at work anew as the node the editor has, also after the newest episode was looked for', async () => {
+    const { tree, folder, tell } = window();
+    const drawn: unknown[] = [];
+    tree.onDidChangeTreeData((node) => drawn.push(node));
+    const [shown] = await tree.getChildren();
+    expect(await tree.newestIn(folder, 'runs/quick', 'teacher')).toMatchObject({ kind: 'episode', run: 'runs/quick' });
+    tell({ folder, news: { kind: 'run', run: 'runs/quick' } } as FolderNews);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(drawn).toHaveLength(1);
+    expect(drawn[0]).toBe(shown);
+  });
+});
