@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { bundle } from './bundle.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
 
 const here = import.meta.dirname;
@@ -25,35 +25,21 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-// Bundles lie inside the package, so that packages left out of them are found.
 const out = resolve(here, '../dist/bench');
 const results = resolve(here, 'results');
 await mkdir(out, { recursive: true });
 await mkdir(results, { recursive: true });
-const bundle = (entryPoints) =>
-  build({
-    entryPoints,
-    outdir: out,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    external: ['onnxruntime-node', '@mujoco/mujoco', 'esbuild', 'playwright-core'],
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
-    logLevel: 'warning',
-  });
 // The processes that are compared.
 const sides = readdirSync(join(here, 'sides')).filter((file) => file.endsWith('.side.ts'));
-await bundle(sides.map((file) => ({ in: join(here, 'sides', file), out: file.replace(/\.ts$/, '') })));
+await bundle(
+  out,
+  sides.map((file) => ({ in: join(here, 'sides', file), out: file.replace(/\.ts$/, '') })),
+);
 const printed = {};
 for (const [i, file] of files.entries()) {
   const name = names[i];
   if (asked.length > 0 && !asked.includes(name)) continue;
-  await bundle([{ in: join(here, file), out: name }]);
+  await bundle(out, [{ in: join(here, file), out: name }]);
   const before = loadNow();
   const started = performance.now();
   let tables;

@@ -39,6 +39,10 @@ export async function learningReport({ root, runs, config, seeds }) {
     '',
     ...table(['round', ...whole.map((seed) => `seed ${seed}`)], rounds(whole.map((seed) => reports.get(seed)))),
     '',
+    '## What rounds tell, by tensor',
+    '',
+    ...agreements(runs, seeds),
+    '',
     '## Controls',
     '',
     ...controls(runs, whole),
@@ -136,6 +140,27 @@ function controls(runs, seeds) {
     }
   }
   return table(['control', 'seed', 'success', 'against SFT', ''], rows);
+}
+
+/** Which tensors a round has something to tell of, beyond the noise of its sampling. */
+function agreements(runs, seeds) {
+  const file = seeds.map((seed) => join(runs, `agreement-${seed}.json`)).find(existsSync);
+  if (file === undefined) return ['Not measured.'];
+  const { rounds, found } = JSON.parse(readFileSync(file, 'utf8'));
+  return [
+    `Gradients of rounds ${rounds.join(', ')} (each of other states) under the weights that the first began with. The mean cosine`,
+    "between two of them is the share of a round's squared gradient that is signal; the rest is noise of the sampling.",
+    '',
+    ...table(
+      ['tensors', 'parameters', 'cosine', 'of all signal'],
+      found.map(({ tensors, parameters, cosine, signal }) => [
+        tensors,
+        parameters,
+        cosine.toFixed(3),
+        `${(100 * signal).toFixed(1)} %`,
+      ]),
+    ),
+  ];
 }
 
 function suites(runs, seed) {

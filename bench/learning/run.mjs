@@ -1,11 +1,17 @@
 // Does the planner really learn? `npm run learning` trains it with several seeds and checks the claim with controls.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseDocument } from 'yaml';
+import { bundle } from '../bundle.mjs';
 import { readArguments } from './arguments.mjs';
 import { learningReport } from './report.mjs';
-import { finish } from './runs.mjs';
+import { finish, hasRounds } from './runs.mjs';
+
+/** Rounds whose gradients are compared: early ones, whose policies hardly differ. */
+const AGREEING = [1, 2, 3, 4];
 
 const { root, runs, config, seeds, does } = readArguments();
 const text = await readFile(config, 'utf8');
@@ -50,6 +56,18 @@ if (does('controls')) {
     await finish(join(runs, `blank-${seed}`), blank, 'evaluate');
     const permuted = await variant(`permuted-${seed}`, { ...fineTuned(seed), 'rl.advantage': 'permuted-control' });
     await finish(join(runs, `permuted-${seed}`), permuted, 'rl,evaluate');
+  }
+}
+if (does('agreement')) {
+  const built = join(root, 'dist/bench');
+  await bundle(built, [{ in: join(import.meta.dirname, 'agreement.ts'), out: 'agreement' }]);
+  const { default: agreement } = await import(pathToFileURL(join(built, 'agreement.mjs')).href);
+  for (const seed of seeds) {
+    const file = join(runs, `agreement-${seed}.json`);
+    if (existsSync(file) || !hasRounds(join(runs, `main-${seed}`), AGREEING)) continue;
+    console.error(`\n== comparing the gradients of ${AGREEING.length} rounds of main-${seed}`);
+    const found = await agreement(join(runs, `main-${seed}`), AGREEING, availableParallelism());
+    await writeFile(file, JSON.stringify({ rounds: AGREEING, found }, null, 2));
   }
 }
 const out = join(root, 'bench/results/learning.md');

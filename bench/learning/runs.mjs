@@ -24,6 +24,11 @@ export function isFinished(directory) {
   return existsSync(join(directory, 'journal.jsonl')) && json('report', directory).state === 'finished';
 }
 
+/** Whether a run has finished these rounds. */
+export function hasRounds(directory, rounds) {
+  return rounds.every((round) => existsSync(join(directory, `rounds/${String(round).padStart(4, '0')}/steps.jsonl`)));
+}
+
 /** Trains until the run is finished; a run that is already there goes on. @throws Error when it fails. */
 export async function finish(directory, config, stages) {
   if (isFinished(directory)) return;
