@@ -17,10 +17,11 @@ import { RunPages } from './run-page/run-pages.ts';
 import { tellEndings } from './runs/endings.ts';
 import { FollowNewest } from './runs/follow.ts';
 import { RunsTree } from './runs/tree.ts';
-import { affectsLanguageServer } from './settings.ts';
+import { affectsLanguageServer, checkSettings } from './settings.ts';
 import { StatusItem } from './status-item.ts';
 import { CommandLineTasks } from './tasks/provider.ts';
 import { provideTexts } from './texts.ts';
+import { tellWrongSettings } from './wrong-settings.ts';
 
 export class Extension {
   private readonly context: ExtensionContext;
@@ -39,6 +40,9 @@ export class Extension {
     const { subscriptions, extension, extensionUri } = context;
     const { version } = extension.packageJSON as { version: string };
     log.info(`version ${version}, trusted workspace: ${workspace.isTrusted}`);
+    // Before anything reads a setting.
+    subscriptions.push(tellWrongSettings(log));
+    checkSettings();
     const folders = new Folders(extensionUri, version, log);
     const tree = new RunsTree(folders);
     const last = new LastChecks(context.workspaceState, LAST_CHECKS, (text) => log.warn(text));
@@ -99,7 +103,9 @@ export class Extension {
       }),
       workspace.onDidGrantWorkspaceTrust(() => tree.refresh()),
       workspace.onDidChangeConfiguration((change) => {
-        if (change.affectsConfiguration(SECTION) && affectsLanguageServer(change)) void language.restart();
+        if (!change.affectsConfiguration(SECTION)) return;
+        checkSettings();
+        if (affectsLanguageServer(change)) void language.restart();
       }),
     );
     // Nobody waits for processes to start.
