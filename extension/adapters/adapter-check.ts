@@ -16,6 +16,7 @@ import type { AdapterCheck } from '../../protocol/daemon.ts';
 import type { Folders } from '../folders.ts';
 import { isAdapterName, speaksOfUs } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
+import { tell, tellWarning } from '../messages.ts';
 import { adapterOutputs, checksOnSave } from '../settings.ts';
 import { mayExecute } from '../trust.ts';
 import type { LastChecks } from './last-checks.ts';
@@ -67,8 +68,8 @@ export class AdapterChecks implements Disposable {
     const { outputs: checked } = await this.check(document.uri, outputs);
     const wrong = checked.filter(({ problem }) => problem !== null);
     const words = l10n.t('{0} outputs checked, {1} with problems', checked.length, wrong.length);
-    if (wrong.length === 0) void window.showInformationMessage(words);
-    else void window.showWarningMessage(`${words}: ${wrong[0].problem}`);
+    if (wrong.length === 0) void tell(words);
+    else void tellWarning(`${words}: ${wrong[0].problem}`);
   }
 
   private async saved(document: TextDocument): Promise<void> {

@@ -4,6 +4,7 @@ import { exists } from '../creating/places.ts';
 import { placesFor } from '../daemon/record.ts';
 import { DaemonError } from '../daemon/rpc.ts';
 import type { Folder } from '../folders.ts';
+import { confirmed } from '../messages.ts';
 import { mayExecute } from '../trust.ts';
 import { Missing, noFolder } from './missing.ts';
 import type { Surroundings } from './table.ts';
@@ -39,12 +40,8 @@ async function ended({ client }: Folder): Promise<boolean> {
     if (!(error instanceof DaemonError) || error.kind !== 'busy') throw error;
   }
   const stop = l10n.t('Stop the Run');
-  const answer = await window.showWarningMessage(
-    l10n.t('A run is at work. It can be resumed afterwards; running episodes are played again.'),
-    { modal: true },
-    stop,
-  );
-  if (answer !== stop) return false;
+  const asked = l10n.t('A run is at work. It can be resumed afterwards; running episodes are played again.');
+  if (!(await confirmed(asked, stop))) return false;
   await client.stop('now');
   return true;
 }

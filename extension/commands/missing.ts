@@ -1,6 +1,7 @@
 /** What a command needs and a newcomer does not have yet. */
-import { commands, type LogOutputChannel, l10n, window, workspace } from 'vscode';
+import { commands, type LogOutputChannel, l10n, workspace } from 'vscode';
 import { COMMANDS } from '../ids.ts';
+import { tell } from '../messages.ts';
 
 /** A command that makes what is missing. */
 interface Way {
@@ -44,7 +45,7 @@ export function noRuns(): Missing {
 export async function tellMissing({ message, ways: offered }: Missing, log: LogOutputChannel): Promise<void> {
   log.info(message);
   const titles = offered.map(({ title }) => title);
-  const chosen = await window.showInformationMessage(l10n.t('AgenticRoboRL: {0}', message), ...titles);
+  const chosen = await tell(l10n.t('AgenticRoboRL: {0}', message), ...titles);
   const way = offered.find(({ title }) => title === chosen);
   if (way) await commands.executeCommand(way.command);
 }

@@ -1,7 +1,8 @@
 /** Serving checkpoints to programs on this machine, and making one the workspace's planner. */
-import { env, l10n, ProgressLocation, window } from 'vscode';
+import { env, l10n, window } from 'vscode';
 import type { Served } from '../../protocol/daemon.ts';
 import type { Folder, Folders } from '../folders.ts';
+import { tell, withProgress } from '../messages.ts';
 import type { PolicyNode } from '../policies/tree.ts';
 import { servedName } from '../policies/words.ts';
 import { mayExecute } from '../trust.ts';
@@ -43,7 +44,7 @@ export async function showAddress({ folders }: Surroundings, argument?: unknown)
 
 async function loading<T>({ client }: Folder, checkpoint: string, work: () => Promise<T>): Promise<T> {
   const title = l10n.t('Loading {0}', checkpoint);
-  return window.withProgress({ location: ProgressLocation.Notification, title }, async () => {
+  return withProgress({ title }, async () => {
     await client.start();
     return work();
   });
@@ -55,7 +56,7 @@ async function tellServed(served: Served): Promise<void> {
   const copyKey = l10n.t('Copy Key');
   const words = l10n.t('{0} is served at {1} as model "{2}".', servedName(served), served.url, served.model);
   const text = [words, ...served.warnings].join(' ');
-  const chosen = await window.showInformationMessage(text, copyAddress, copyKey);
+  const chosen = await tell(text, copyAddress, copyKey);
   if (chosen === copyAddress) await env.clipboard.writeText(served.url);
   else if (chosen === copyKey) await env.clipboard.writeText(served.apiKey);
 }

@@ -1,37 +1,26 @@
 /** Starting a run of any kind: it is shown while it begins, and findings about its config are shown as findings. */
-import { commands, l10n, ProgressLocation, type Uri, window, workspace } from 'vscode';
+import { commands, l10n, type Uri, workspace } from 'vscode';
 import type { RunSummary } from '../../protocol/daemon.ts';
 import type { Finding } from '../../protocol/finding.ts';
 import { DaemonError } from '../daemon/rpc.ts';
 import type { Folder } from '../folders.ts';
 import { VIEWS } from '../ids.ts';
+import { tellError, type Waiting, withProgress } from '../messages.ts';
 import { findingsCollection, showFindings } from './findings.ts';
-
-/** What the work of {@link beginRun} has. */
-export interface Beginning {
-  /** Says what is being done. */
-  report(message: string): void;
-  /** The user has given up waiting. A run that has begun is stopped with Stop Training. */
-  signal: AbortSignal;
-}
 
 /**
  * Shows progress while a run begins, and the tree of runs when it has.
- * @param begin gives the run, or false where there is none.
+ * @param begin gives the run, or false where there is none. To give up waiting stops no run that has begun; Stop Training does.
  */
 export async function beginRun(
   folder: Folder,
   title: string,
-  begin: (beginning: Beginning) => Promise<RunSummary | false>,
+  begin: (beginning: Waiting) => Promise<RunSummary | false>,
 ) {
-  const begun = await window
-    .withProgress({ location: ProgressLocation.Notification, title, cancellable: true }, async (progress, token) => {
-      const abort = new AbortController();
-      token.onCancellationRequested(() => abort.abort());
-      await folder.client.start();
-      return begin({ report: (message) => progress.report({ message }), signal: abort.signal });
-    })
-    .then(undefined, (error: unknown) => refused(error, folder));
+  const begun = await withProgress({ title, cancellable: true }, async (waiting) => {
+    await folder.client.start();
+    return begin(waiting);
+  }).catch((error: unknown) => refused(error, folder));
   if (!begun) return;
   folder.runs.began(begun);
   await commands.executeCommand(`${VIEWS.runs}.focus`);
@@ -59,9 +48,10 @@ export function accepted(findings: Finding[], folder: Folder): boolean {
     return true;
   }
   const problems = l10n.t('Show Problems');
-  void window
-    .showErrorMessage(l10n.t('Nothing was started: {0} ({1} errors)', errors[0].message, errors.length), problems)
-    .then((chosen) => chosen === problems && commands.executeCommand('workbench.actions.view.problems'));
+  const { message } = errors[0];
+  void tellError(l10n.t('Nothing was started: {0} ({1} errors)', message, errors.length), problems).then(
+    (chosen) => chosen === problems && commands.executeCommand('workbench.actions.view.problems'),
+  );
   return false;
 }
 

@@ -18,6 +18,7 @@ import type { Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
 import { isAdapterName } from '../language/documents.ts';
 import type { LanguageServer } from '../language/language-server.ts';
+import { tellProblem } from '../messages.ts';
 import type { Replay } from '../replay/replay.ts';
 import type { ReplaySessions } from '../replay/sessions.ts';
 import type { StagePanels } from '../replay/stage/stage-panels.ts';
@@ -139,7 +140,7 @@ export function registerCommands(surroundings: Surroundings): Disposable {
         if (error instanceof Missing) return tellMissing(error, surroundings.log);
         surroundings.log.error(`${name}: ${(error as Error).stack}`);
         const logs = l10n.t('Show Logs');
-        const chosen = await window.showErrorMessage(l10n.t('AgenticRoboRL: {0}', (error as Error).message), logs);
+        const chosen = await tellProblem(error, logs);
         if (chosen === logs) surroundings.log.show();
       }
     }),

@@ -1,5 +1,6 @@
 /** New Adapter: a template that needs little change, with types and without an installation. */
 import { env, l10n, type QuickPickItem, Uri, window } from 'vscode';
+import { tell } from '../messages.ts';
 import { provideTypes } from './adapter-types.ts';
 import { chooseFolder, chooseName, read, write } from './places.ts';
 import { pathsEntry } from './tsconfig-text.ts';
@@ -60,7 +61,7 @@ export async function newAdapter(extension: Uri): Promise<void> {
   await window.showTextDocument(fileOf(name));
   if (!untouched) return;
   const copy = l10n.t('Copy the Entry');
-  const answer = await window.showInformationMessage(
+  const answer = await tell(
     l10n.t(
       'For types in adapters, put an entry for agentic-robo-rl into compilerOptions.paths of {0}.',
       untouched.path.slice(folder.uri.path.length + 1),

@@ -7,7 +7,6 @@ import {
   l10n,
   type TextDocument,
   type Uri,
-  window,
   workspace,
 } from 'vscode';
 import {
@@ -20,6 +19,7 @@ import {
 } from 'vscode-languageclient/node';
 import type { AdapterCheck } from '../../protocol/daemon.ts';
 import { ADAPTER_FILES, CHECK_RESULTS_REQUEST, COMMANDS, CONFIG_FILES, DISPLAY_NAME, SECTION } from '../ids.ts';
+import { tellError } from '../messages.ts';
 import { programPath, RUN_AS_NODE, runtime } from '../programs.ts';
 import { coalesced } from './coalesced.ts';
 import { isAdapterName, speaksOfUs } from './documents.ts';
@@ -49,12 +49,8 @@ export class LanguageServer {
     } catch (error) {
       this.log.error(`the language server could not be started: ${(error as Error).message}`);
       const logs = l10n.t('Show Logs');
-      void window
-        .showErrorMessage(
-          l10n.t('AgenticRoboRL: the language server could not be started: {0}', (error as Error).message),
-          logs,
-        )
-        .then((chosen) => chosen === logs && this.log.show());
+      const words = l10n.t('AgenticRoboRL: the language server could not be started: {0}', (error as Error).message);
+      void tellError(words, logs).then((chosen) => chosen === logs && this.log.show());
     }
   });
 

@@ -6,6 +6,7 @@ import type { EpisodeRecord } from '../../protocol/records.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import { exists } from '../creating/places.ts';
 import { COMMANDS } from '../ids.ts';
+import { tell } from '../messages.ts';
 import { outcomeWords, sectionWord } from '../runs/words.ts';
 import { isRun } from './places.ts';
 import type { ReplayTarget } from './session.ts';
@@ -83,7 +84,7 @@ async function runsElsewhere(): Promise<RunItem[]> {
 async function chooseRunFolder(): Promise<string | undefined> {
   const [choose, sample] = [l10n.t('Choose Run Folder...'), l10n.t('Open Sample Run')];
   const told = l10n.t('There are no runs in this workspace, neither in runs/ nor elsewhere.');
-  const answer = await window.showInformationMessage(l10n.t('AgenticRoboRL: {0}', told), choose, sample);
+  const answer = await tell(l10n.t('AgenticRoboRL: {0}', told), choose, sample);
   if (answer === sample) await commands.executeCommand(COMMANDS.openSampleRun);
   if (answer !== choose) return undefined;
   const options = { canSelectFiles: false, canSelectFolders: true, canSelectMany: false, title: choose };

@@ -21,6 +21,8 @@ import {
 import { openRecording } from '../../recordings/index.ts';
 import { findEpisode, transcriptUri } from '../../recordings/replay/index.ts';
 import { DEBUG_TYPE } from '../ids.ts';
+import { plainLabel } from '../message-text.ts';
+import { confirmed, tellProblem } from '../messages.ts';
 import { chooseEpisode, workspaceFolders } from './choosing.ts';
 import { ReplayDebugAdapter } from './debug/adapter.ts';
 import { isRun, liesIn, readLink, runDirectory } from './places.ts';
@@ -69,7 +71,7 @@ export class Replay implements Disposable, DebugConfigurationProvider, UriHandle
   async start({ directory, section, episode }: ReplayTarget, { turn, group }: ReplayOptions = {}): Promise<void> {
     if (!workspace.isTrusted) return this.startUntrusted({ directory, section, episode }, turn);
     const folder = workspace.getWorkspaceFolder(Uri.file(directory));
-    const name = l10n.t('Replay {0}', episode);
+    const name = l10n.t('Replay {0}', plainLabel(episode));
     const started = await debug.startDebugging(folder, {
       ...{ type: DEBUG_TYPE, request: 'launch', name, run: directory, section, episode },
       ...(turn === undefined ? {} : { turn }),
@@ -93,10 +95,10 @@ export class Replay implements Disposable, DebugConfigurationProvider, UriHandle
       const chosen = await chooseEpisode(directory === undefined ? {} : { directory });
       if (!chosen) return undefined;
       const { section, episode: id } = chosen;
-      const named = { type: DEBUG_TYPE, request: 'launch', name: l10n.t('Replay {0}', id) };
+      const named = { type: DEBUG_TYPE, request: 'launch', name: l10n.t('Replay {0}', plainLabel(id)) };
       return { ...named, ...config, ...(config.type ? {} : named), run: chosen.directory, section, episode: id };
     } catch (error) {
-      void window.showErrorMessage(l10n.t('AgenticRoboRL: {0}', (error as Error).message));
+      void tellProblem(error);
       return undefined;
     }
   }
@@ -113,7 +115,7 @@ export class Replay implements Disposable, DebugConfigurationProvider, UriHandle
       await this.start({ directory, section, episode: link.episode }, link);
     } catch (error) {
       this.log.warn(`link ${uri.path}: ${(error as Error).message}`);
-      void window.showErrorMessage(l10n.t('AgenticRoboRL: {0}', (error as Error).message));
+      void tellProblem(error);
     }
   }
 
@@ -121,7 +123,7 @@ export class Replay implements Disposable, DebugConfigurationProvider, UriHandle
     const open = l10n.t('Open');
     const detail = l10n.t('It is not in this workspace. Its records are read; nothing is run.');
     const asked = l10n.t('A link asks to open the run {0}.', directory);
-    return (await window.showWarningMessage(asked, { modal: true, detail }, open)) === open;
+    return confirmed(asked, open, detail);
   }
 
   private async startUntrusted(target: ReplayTarget, turn: number | undefined): Promise<void> {

@@ -13,6 +13,7 @@ import {
 import type { DaemonStatus } from '../daemon/client.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { PANELS } from '../ids.ts';
+import { tell, tellProblem, tellWarning } from '../messages.ts';
 import { showPage } from '../panel/panel-document.ts';
 import { Conversation } from './conversation.ts';
 import { readRestore } from './messages.ts';
@@ -64,7 +65,7 @@ export class RunPages implements Disposable, WebviewPanelSerializer {
       panel.dispose();
       const message = (error as Error).message;
       this.log.warn(`the page of ${restore.run} was not opened again: ${message}`);
-      void window.showWarningMessage(l10n.t('The page of {0} could not be opened again: {1}', restore.run, message));
+      void tellWarning(l10n.t('The page of {0} could not be opened again: {1}', restore.run, message));
     }
   }
 
@@ -120,9 +121,9 @@ export class RunPages implements Disposable, WebviewPanelSerializer {
       const file = await window.showSaveDialog({ defaultUri: proposed });
       if (!file) return;
       await workspace.fs.writeFile(file, bytes);
-      void window.showInformationMessage(l10n.t('Saved {0}', workspace.asRelativePath(file)));
+      void tell(l10n.t('Saved {0}', workspace.asRelativePath(file)));
     } catch (error) {
-      void window.showErrorMessage(l10n.t('AgenticRoboRL: {0}', (error as Error).message));
+      void tellProblem(error);
     }
   }
 }

@@ -1,9 +1,10 @@
 /** Tells the user how runs and daemons ended, with what can be done next. */
-import { commands, type Disposable, type LogOutputChannel, l10n, window } from 'vscode';
+import { commands, type Disposable, type LogOutputChannel, l10n } from 'vscode';
 import type { NotificationParams } from '../../protocol/daemon.ts';
 import type { DaemonState } from '../daemon/client.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { COMMANDS } from '../ids.ts';
+import { tell, tellError, tellWarning } from '../messages.ts';
 import { showText } from '../texts.ts';
 
 /** Characters. */
@@ -33,13 +34,9 @@ async function runEnded(folder: Folder, { run, outcome, message, table }: Notifi
   let chosen: string | undefined;
   if (outcome === 'finished') {
     const words = l10n.t('{0} has finished.', run);
-    chosen = await (table === null
-      ? window.showInformationMessage(words)
-      : window.showInformationMessage(words, showTable));
-  } else if (outcome === 'stopped')
-    chosen = await window.showInformationMessage(l10n.t('{0} has stopped.', run), resume);
-  else
-    chosen = await window.showErrorMessage(l10n.t('{0} has failed: {1}', run, shortened(message ?? '')), resume, logs);
+    chosen = await (table === null ? tell(words) : tell(words, showTable));
+  } else if (outcome === 'stopped') chosen = await tell(l10n.t('{0} has stopped.', run), resume);
+  else chosen = await tellError(l10n.t('{0} has failed: {1}', run, shortened(message ?? '')), resume, logs);
   if (chosen === resume) await commands.executeCommand(COMMANDS.resumeTraining, { kind: 'run', folder, run });
   else if (chosen === logs) await commands.executeCommand(COMMANDS.showDaemonLog);
   else if (chosen === showTable && table !== null) await showText(run, `${table}\n`);
@@ -49,7 +46,7 @@ async function daemonFailed({ client, place }: Folder) {
   const restart = l10n.t('Restart Daemon');
   const logs = l10n.t('Show Logs');
   const words = l10n.t('{0}: {1}', place.name, client.status.message ?? l10n.t('the daemon failed'));
-  const chosen = await window.showErrorMessage(words, restart, logs);
+  const chosen = await tellError(words, restart, logs);
   if (chosen === restart) await client.start();
   else if (chosen === logs) await commands.executeCommand(COMMANDS.showDaemonLog);
 }
@@ -57,8 +54,7 @@ async function daemonFailed({ client, place }: Folder) {
 async function daemonIncompatible({ place, client }: Folder) {
   const restart = l10n.t('Restart Daemon');
   const words = l10n.t('{0}: a daemon of version {1} serves this folder', place.name, client.status.version ?? '?');
-  if ((await window.showWarningMessage(words, restart)) === restart)
-    await commands.executeCommand(COMMANDS.restartDaemon);
+  if ((await tellWarning(words, restart)) === restart) await commands.executeCommand(COMMANDS.restartDaemon);
 }
 
 /** A notification is no place for a stack; the log has it whole. */

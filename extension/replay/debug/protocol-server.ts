@@ -4,6 +4,7 @@
  */
 import { DebugSession, Response } from '@vscode/debugadapter';
 import type { DebugProtocol as Dap } from '@vscode/debugprotocol';
+import { plainMessage } from '../../message-text.ts';
 
 /** Arguments and body of each request that is understood. */
 export interface Requests {
@@ -78,8 +79,8 @@ export abstract class ProtocolServer extends DebugSession {
       after?.();
     } catch (error) {
       response.success = false;
-      response.message = (error as Error).message;
-      // Braces would be read as places of variables.
+      // The editor makes a notification of it, and reads braces as places of variables.
+      response.message = plainMessage((error as Error).message);
       const format = response.message.replaceAll(/[{}]/g, (brace) => (brace === '{' ? '(' : ')'));
       response.body = { error: { id: 1, format, showUser: error instanceof ShownError } };
       this.sendResponse(response);

@@ -10,6 +10,7 @@ import {
   window,
 } from 'vscode';
 import { PANELS } from '../../ids.ts';
+import { tellWarning } from '../../messages.ts';
 import { showPage } from '../../panel/panel-document.ts';
 import type { ReplaySession, ReplayTarget } from '../session.ts';
 import type { ReplaySessions } from '../sessions.ts';
@@ -67,7 +68,7 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
       panel.dispose();
       const message = (error as Error).message;
       this.log.warn(`the stage of ${episode} was not opened again: ${message}`);
-      void window.showWarningMessage(l10n.t('The stage of {0} could not be opened again: {1}', episode, message));
+      void tellWarning(l10n.t('The stage of {0} could not be opened again: {1}', episode, message));
     }
   }
 

@@ -21,6 +21,7 @@ import {
   type Rest,
 } from '../../../recordings/replay/index.ts';
 import type { Surroundings } from '../../commands/table.ts';
+import { tell } from '../../messages.ts';
 import type { Node } from '../../runs/items.ts';
 import { outcomeWords } from '../../runs/words.ts';
 import { setTokenHeat, tokenHeat } from '../../settings.ts';
@@ -207,7 +208,7 @@ export async function compareAttempts(surroundings: Surroundings, argument?: unk
   const other = await openReplayEpisode(episode.recording, target.section, chosen.id);
   const call = await firstDifference(episode, other);
   if (call === undefined) {
-    void window.showInformationMessage(l10n.t('Both attempts are alike, call by call.'));
+    void tell(l10n.t('Both attempts are alike, call by call.'));
     return;
   }
   const place = { directory: target.directory, section: target.section, view: { mode: 'from' as const, call } };

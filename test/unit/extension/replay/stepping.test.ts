@@ -218,6 +218,8 @@ describe('a launch', () => {
     [{ turn: -1 }, /^"turn" of the launch configuration: /],
     [{ run: '/nowhere' }, /^\/nowhere: is no run directory \(there is no run\.json in it\)/],
     [{ episode: 'e9' }, /: the run holds no episode "e9"$/],
+    // The editor would make a link of it that runs a command.
+    [{ episode: '[Open](command:x)\u202e' }, /: the run holds no episode "\[Open\] \(command:x\)‹U\+202E›"$/],
     [{ section: '../x' }, /is no name of a section/],
     [{ section: 'teacher' }, /: teacher holds no episode "e0"$/],
     [{ turn: 9 }, /^The episode has no turn 9; it has 4 calls$/],
