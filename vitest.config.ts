@@ -43,7 +43,7 @@ export default defineConfig({
           hookTimeout: INTEGRATION_LIMIT,
           expect: { poll },
           pool: 'forks',
-          maxWorkers: 1,
+          maxWorkers: 2,
         },
       },
       {
