@@ -8,6 +8,10 @@ import type { RunsTree } from './tree.ts';
 
 /** The tree is moved this often at most. Milliseconds. */
 const PACE = 2000;
+/** How often a node is looked for in the tree. */
+const TRIES = 4;
+/** The editor gathers refreshes for 200 ms before it asks for anything. Milliseconds. */
+const REFRESHED = 400;
 
 export class FollowNewest implements Disposable {
   private readonly tree: RunsTree;
@@ -54,7 +58,16 @@ export class FollowNewest implements Disposable {
     const at = newestAt(this.folders.all);
     if (!this.on || !at || !this.view.visible || asksForSamples(this.tree.filter)) return;
     const node = await this.tree.newestIn(at.folder, at.run, at.section);
-    if (node && this.on) await this.view.reveal(node, { select: true, focus: false });
+    for (let tries = 1; node && this.on; tries++) {
+      try {
+        return await this.view.reveal(node, { select: true, focus: false });
+      } catch (error) {
+        if (tries === TRIES) throw error;
+        // The editor looks for a node among the children it knows: these are older than the node.
+        this.tree.refreshRun(at.folder, at.run);
+        await new Promise((resolve) => setTimeout(resolve, REFRESHED));
+      }
+    }
   }
 }
 

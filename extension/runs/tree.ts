@@ -34,6 +34,12 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
     this.changes.fire(undefined);
   }
 
+  /** Has the editor ask anew for what is below a run. */
+  refreshRun(folder: Folder, run: string): void {
+    const node = this.runNodes.get(idOf({ kind: 'run', folder, run } as Node));
+    if (node) this.changes.fire(node);
+  }
+
   get filter(): RunFilter {
     return this.narrowed;
   }
@@ -209,8 +215,7 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
       key,
       setTimeout(() => {
         this.waiting.delete(key);
-        const node = this.runNodes.get(key);
-        if (node) this.changes.fire(node);
+        this.refreshRun(folder, news.run);
       }, PACE),
     );
   }
