@@ -1,5 +1,6 @@
 /** Tells the user of settings that are not what they must be. */
-import { commands, type Disposable, type LogOutputChannel, l10n, window } from 'vscode';
+import { commands, type Disposable, type LogOutputChannel, l10n } from 'vscode';
+import { tellWarning } from './messages.ts';
 import { onWrongSetting } from './settings.ts';
 
 /** One warning, with the way to the setting, and a line in the log for each wrong value; nothing is told twice. */
@@ -7,8 +8,8 @@ export function tellWrongSettings(log: LogOutputChannel): Disposable {
   return onWrongSetting(({ setting, message }) => {
     log.warn(message);
     const open = l10n.t('Open Settings');
-    void window
-      .showWarningMessage(`AgenticRoboRL: ${message}`, open)
-      .then((chosen) => chosen === open && commands.executeCommand('workbench.action.openSettings', setting));
+    void tellWarning(`AgenticRoboRL: ${message}`, open).then(
+      (chosen) => chosen === open && commands.executeCommand('workbench.action.openSettings', setting),
+    );
   });
 }
