@@ -2,35 +2,22 @@
  * The texts of replay as files that cannot be changed: the editor opens files again after a reload of the window, which it
  * does not do with texts of other kinds. Any of them is made from its address alone.
  */
-import {
-  Disposable,
-  EventEmitter,
-  type FileChangeEvent,
-  FileChangeType,
-  type FileStat,
-  FileSystemError,
-  type FileSystemProvider,
-  FileType,
-  l10n,
-  MarkdownString,
-  type Uri,
-  workspace,
-} from 'vscode';
+import { Disposable, FileChangeType, type FileStat, FileType, l10n, MarkdownString, type Uri, workspace } from 'vscode';
 import { TRANSCRIPT_SCHEME } from '../../../recordings/replay/index.ts';
 import type { TranscriptDocuments } from './documents.ts';
+import { RecordedFiles } from './recorded-files.ts';
 
 /** So that it is read as what it is, whatever encoding a person has set for files; no part of the text. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-export class TranscriptFiles implements FileSystemProvider, Disposable {
+export class TranscriptFiles extends RecordedFiles implements Disposable {
   private readonly documents: TranscriptDocuments;
-  private readonly changed = new EventEmitter<FileChangeEvent[]>();
   /** By address: counts how often its text was made anew. */
   private readonly versions = new Map<string, number>();
   private readonly subscriptions: Disposable;
-  readonly onDidChangeFile = this.changed.event;
 
   constructor(documents: TranscriptDocuments) {
+    super();
     this.documents = documents;
     this.subscriptions = Disposable.from(
       this.changed,
@@ -50,10 +37,6 @@ export class TranscriptFiles implements FileSystemProvider, Disposable {
     this.subscriptions.dispose();
   }
 
-  watch(): Disposable {
-    return { dispose: () => {} }; // Whoever has a text open is told of its changes anyway.
-  }
-
   /** The size is not known before the text was made; the editor tells texts apart by the time. */
   stat(uri: Uri): FileStat {
     return { type: FileType.File, ctime: 0, mtime: 1 + (this.versions.get(uri.toString()) ?? 0), size: 0 };
@@ -61,21 +44,5 @@ export class TranscriptFiles implements FileSystemProvider, Disposable {
 
   async readFile(uri: Uri): Promise<Uint8Array> {
     return new TextEncoder().encode(BYTE_ORDER_MARK + (await this.documents.textOf(uri)));
-  }
-
-  readDirectory(uri: Uri): [string, FileType][] {
-    throw FileSystemError.FileNotFound(uri);
-  }
-  createDirectory(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-  writeFile(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-  delete(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-  rename(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
   }
 }

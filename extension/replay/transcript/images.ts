@@ -1,18 +1,8 @@
 /** Images of recordings as files that the editor opens: read-only, and nothing but a run's images can be read by it. */
-import {
-  type Disposable,
-  type Event,
-  EventEmitter,
-  type FileChangeEvent,
-  type FileStat,
-  FileSystemError,
-  type FileSystemProvider,
-  FileType,
-  Uri,
-  workspace,
-} from 'vscode';
+import { type Disposable, type FileStat, FileSystemError, FileType, Uri, workspace } from 'vscode';
 import { isDamaged, openRecording } from '../../../recordings/index.ts';
 import { IMAGE_SCHEME } from '../../ids.ts';
+import { RecordedFiles } from './recorded-files.ts';
 
 const EXTENSIONS: Record<string, string> = {
   'image/png': 'png',
@@ -40,13 +30,8 @@ export function provideImages(): Disposable {
   });
 }
 
-class RecordedImages implements FileSystemProvider {
-  readonly onDidChangeFile: Event<FileChangeEvent[]> = new EventEmitter<FileChangeEvent[]>().event;
-
-  watch(): Disposable {
-    return { dispose: () => {} }; // An image is named by its content.
-  }
-
+/** An image is named by its content, so none ever changes. */
+class RecordedImages extends RecordedFiles {
   async stat(uri: Uri): Promise<FileStat> {
     const { length } = await this.readFile(uri);
     return { type: FileType.File, ctime: 0, mtime: 0, size: length };
@@ -67,21 +52,5 @@ class RecordedImages implements FileSystemProvider {
     } finally {
       await recording.close();
     }
-  }
-
-  readDirectory(uri: Uri): [string, FileType][] {
-    throw FileSystemError.FileNotFound(uri);
-  }
-  createDirectory(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-  writeFile(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-  delete(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-  rename(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
   }
 }
