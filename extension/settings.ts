@@ -6,7 +6,7 @@ import { type ConfigurationChangeEvent, ConfigurationTarget, type Disposable, l1
 import { HEATS, type Heat } from '../recordings/replay/index.ts';
 import { SECTION, SETTINGS } from './ids.ts';
 
-type SettingName = (typeof SETTINGS)[keyof typeof SETTINGS];
+export type SettingName = (typeof SETTINGS)[keyof typeof SETTINGS];
 
 /** What a setting may be. */
 interface Kind<T> {

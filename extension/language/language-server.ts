@@ -11,18 +11,30 @@ import {
 } from 'vscode';
 import {
   type Executable,
-  LanguageClient,
+  type LanguageClient,
   type LanguageClientOptions,
   type ProvideCodeLensesSignature,
   RevealOutputChannelOn,
   TransportKind,
 } from 'vscode-languageclient/node';
 import type { AdapterCheck } from '../../protocol/daemon.ts';
-import { ADAPTER_FILES, CHECK_RESULTS_REQUEST, COMMANDS, CONFIG_FILES, DISPLAY_NAME, SECTION } from '../ids.ts';
+import {
+  ADAPTER_FILES,
+  CHECK_RESULTS_REQUEST,
+  COMMANDS,
+  CONFIG_FILES,
+  DISPLAY_NAME,
+  SECTION,
+  SETTINGS,
+} from '../ids.ts';
 import { tellError } from '../messages.ts';
 import { programPath, RUN_AS_NODE, runtime } from '../programs.ts';
+import { nodePath } from '../settings.ts';
+import { openSetting } from '../wrong-settings.ts';
 import { coalesced } from './coalesced.ts';
 import { isAdapterName, speaksOfUs } from './documents.ts';
+import { quietClient } from './quiet-client.ts';
+import { startFailure } from './start-failure.ts';
 
 const KNOWN_COMMANDS = new Set<string>(Object.values(COMMANDS));
 
@@ -41,16 +53,13 @@ export class LanguageServer {
   readonly restart = coalesced(async () => {
     await this.end();
     if (this.stopped) return;
-    const client = new LanguageClient(SECTION, DISPLAY_NAME, this.program(), this.options());
+    const client = quietClient(SECTION, DISPLAY_NAME, this.program(), this.options());
     this.client = client;
     try {
       await client.start();
       this.log.info('the language server has started');
     } catch (error) {
-      this.log.error(`the language server could not be started: ${(error as Error).message}`);
-      const logs = l10n.t('Show Logs');
-      const words = l10n.t('AgenticRoboRL: the language server could not be started: {0}', (error as Error).message);
-      void tellError(words, logs).then((chosen) => chosen === logs && this.log.show());
+      this.tellFailure(startFailure(error));
     }
   });
 
@@ -65,6 +74,19 @@ export class LanguageServer {
   async stop(): Promise<void> {
     this.stopped = true;
     await this.end();
+  }
+
+  private tellFailure(reason: string): void {
+    this.log.error(`the language server could not be started: ${reason}`);
+    const logs = l10n.t('Show Logs');
+    const settings = l10n.t('Open Settings');
+    const message = l10n.t('AgenticRoboRL: the language server could not be started: {0}', reason);
+    // Only the user's own Node can be mended there.
+    const ways = nodePath() === undefined ? [logs] : [settings, logs];
+    void tellError(message, ...ways).then((chosen) => {
+      if (chosen === logs) this.log.show();
+      if (chosen === settings) void openSetting(SETTINGS.nodePath);
+    });
   }
 
   private async end(): Promise<void> {
