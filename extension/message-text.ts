@@ -9,6 +9,7 @@ const LONGEST_MESSAGE = 600;
 /** Of a longer message, so much of its end is kept: it says what is wrong, what comes before it mostly where. */
 const END_KEPT = 200;
 const LONGEST_LABEL = 300;
+const LONGEST_TOOLTIP = 4000;
 
 /** The text of a message, in one line: nothing in it is a link, unseen characters are marks, a long one lacks its middle. */
 export function plainMessage(text: string): string {
@@ -37,4 +38,19 @@ function withoutMiddle(text: string): string {
   // A half of a pair at the start of the end would be seen as a mark.
   const end = text.slice(-END_KEPT).replace(/^[\udc00-\udfff]/, '');
   return `${cutAt(text, LONGEST_MESSAGE - END_KEPT - 1)}…${end}`;
+}
+
+/** Texts of an item in a tree. */
+interface ItemTexts {
+  label?: unknown;
+  description?: unknown;
+  tooltip?: unknown;
+}
+
+/** The same item with plain texts; only a tooltip may have lines. */
+export function plainItem<T extends ItemTexts>(item: T): T {
+  if (typeof item.label === 'string') item.label = plainLabel(item.label);
+  if (typeof item.description === 'string') item.description = plainLabel(item.description);
+  if (typeof item.tooltip === 'string') item.tooltip = shown(cutAt(item.tooltip, LONGEST_TOOLTIP));
+  return item;
 }

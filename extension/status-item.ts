@@ -12,6 +12,7 @@ import {
 import type { DaemonStatus } from './daemon/client.ts';
 import type { Folder, Folders } from './folders.ts';
 import { COMMANDS, DISPLAY_NAME, VIEWS } from './ids.ts';
+import { plainLabel } from './message-text.ts';
 import { progressWords, stageWord } from './runs/words.ts';
 
 export class StatusItem implements Disposable {
@@ -41,7 +42,7 @@ export class StatusItem implements Disposable {
   private update(): void {
     const { active } = this.folders;
     const status: DaemonStatus = active?.client.status ?? { state: 'stopped' };
-    this.item.text = `${icon(status, active)} ${label(active)}`;
+    this.item.text = `${icon(status, active)} ${plainLabel(label(active))}`;
     const failed = status.state === 'failed' || status.state === 'incompatible';
     this.item.backgroundColor = failed ? new ThemeColor('statusBarItem.errorBackground') : undefined;
     this.item.tooltip = tooltip(active, status);
@@ -88,7 +89,7 @@ function tooltip(folder: Folder | undefined, status: DaemonStatus): MarkdownStri
   text.appendText(workspace.isTrusted ? stateWords(status) : l10n.t('The workspace is not trusted: nothing is run.'));
   if (active) {
     text.appendMarkdown('\n\n');
-    text.appendText(active.summary.run);
+    text.appendText(plainLabel(active.summary.run));
   }
   const actions = active
     ? [link(l10n.t('Stop Training'), COMMANDS.stopTraining)]

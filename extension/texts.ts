@@ -1,6 +1,7 @@
 /** Texts to read and copy, which nobody is asked to save. */
 import { type Disposable, Uri, window, workspace } from 'vscode';
 import { TEXT_SCHEME } from './ids.ts';
+import { plainLabel } from './message-text.ts';
 
 /** The newest texts, by the path of their document. */
 const texts = new Map<string, string>();
@@ -15,7 +16,7 @@ export function provideTexts(): Disposable {
 
 /** Opens a text beside the workspace's files. @param title what its tab says. */
 export async function showText(title: string, text: string): Promise<void> {
-  const uri = Uri.from({ scheme: TEXT_SCHEME, path: `/${title}.txt` });
+  const uri = Uri.from({ scheme: TEXT_SCHEME, path: `/${plainLabel(title)}.txt` });
   texts.set(uri.path, text);
   for (const path of texts.keys()) if (texts.size > MOST_TEXTS) texts.delete(path);
   await window.showTextDocument(await workspace.openTextDocument(uri), { preview: true });

@@ -14,6 +14,7 @@ import {
 import { read } from '../creating/places.ts';
 import { ADAPTER_FILES, ADAPTER_ITEM } from '../ids.ts';
 import { speaksOfUs } from '../language/documents.ts';
+import { plainItem } from '../message-text.ts';
 import { PacedChange } from '../paced-change.ts';
 import type { LastCheck, LastChecks } from './last-checks.ts';
 
@@ -52,7 +53,7 @@ export class AdaptersTree implements TreeDataProvider<AdapterNode>, Disposable {
   }
 
   getTreeItem(node: AdapterNode): TreeItem {
-    return itemOf(node);
+    return plainItem(itemOf(node));
   }
 
   /** Files are read, nothing is run: also in a workspace that is not trusted. */

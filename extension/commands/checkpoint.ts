@@ -1,6 +1,7 @@
 /** Which checkpoint a command is about: a policy of a run, or a folder. */
-import { l10n, type QuickPickItem, QuickPickItemKind, Uri, window } from 'vscode';
+import { l10n, QuickPickItemKind, Uri, window } from 'vscode';
 import type { Folder, Folders } from '../folders.ts';
+import { type Choice, pick } from '../picking.ts';
 import type { PolicyNode } from '../policies/tree.ts';
 import { type ListedPolicy, policyDescription, policyName } from '../policies/words.ts';
 import { startDaemons } from './choosing.ts';
@@ -14,7 +15,7 @@ export interface ChosenCheckpoint {
   policy?: { run: string; version: number };
 }
 
-interface Item extends QuickPickItem {
+interface Item extends Choice {
   chosen?: ChosenCheckpoint;
 }
 
@@ -42,14 +43,14 @@ export async function chooseCheckpoint(
   if (named) return named;
   const wanted = only ? [only] : folders.all;
   await startDaemons(wanted);
-  const browse: Item = { label: l10n.t('$(folder-opened) Choose a folder...') };
+  const browse: Item = { icon: 'folder-opened', label: l10n.t('Choose a folder...') };
   const items = (await Promise.all(wanted.map(policyItems))).flat();
   if (policiesOnly && items.length === 0)
     throw new Missing(l10n.t('there is no policy yet: a training writes them'), [ways.startTraining()]);
   const picked =
     items.length === 0
       ? browse
-      : await window.showQuickPick(policiesOnly ? items : [...items, browse], {
+      : await pick(policiesOnly ? items : [...items, browse], {
           title,
           placeHolder: l10n.t('Which checkpoint?'),
           matchOnDescription: true,

@@ -4,6 +4,7 @@ import type { RunSummary } from '../../protocol/daemon.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { CONFIG_FILES } from '../ids.ts';
 import { isAdapterName, isConfigName } from '../language/documents.ts';
+import { pick } from '../picking.ts';
 import type { Node } from '../runs/items.ts';
 import { stateWord } from '../runs/words.ts';
 import { Missing, noFolder, noRuns, ways } from './missing.ts';
@@ -47,7 +48,7 @@ export async function chooseConfig(argument: unknown, title: string): Promise<Ur
     throw new Missing(l10n.t('there is no training config (*.training.yaml) yet'), [ways.newConfig()]);
   if (configs.length === 1) return configs[0];
   const items = configs.map((uri) => ({ label: workspace.asRelativePath(uri), uri }));
-  return (await window.showQuickPick(items, { title, placeHolder: l10n.t('Which config?') }))?.uri;
+  return (await pick(items, { title, placeHolder: l10n.t('Which config?') }))?.uri;
 }
 
 /**
@@ -72,5 +73,5 @@ export async function chooseRun(
     })),
   );
   if (items.length === 0) throw folders.all.some(({ runs }) => runs.all.length > 0) ? new Missing(none) : noRuns();
-  return items.length === 1 ? items[0] : window.showQuickPick(items, { title, placeHolder: l10n.t('Which run?') });
+  return items.length === 1 ? items[0] : pick(items, { title, placeHolder: l10n.t('Which run?') });
 }

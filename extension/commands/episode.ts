@@ -2,6 +2,7 @@
 import { l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
 import type { DaemonParams } from '../../protocol/daemon.ts';
 import type { Folder, Folders } from '../folders.ts';
+import { pick } from '../picking.ts';
 import { mayExecute } from '../trust.ts';
 import { chooseCheckpoint, policyOf } from './checkpoint.ts';
 import { chooseConfig } from './choosing.ts';
@@ -65,7 +66,7 @@ async function chooseTask(tasks: { task: string; instruction: string }[], title:
   }
   const items = tasks.map(({ task, instruction }) => ({ label: task, description: instruction }));
   const placeHolder = l10n.t('Which task?');
-  return (await window.showQuickPick(items, { title, placeHolder, matchOnDescription: true }))?.label;
+  return (await pick(items, { title, placeHolder, matchOnDescription: true }))?.label;
 }
 
 async function choosePlayer(
@@ -78,7 +79,7 @@ async function choosePlayer(
   if (named?.folder === folder) return { checkpoint: named.checkpoint };
   const teacher: QuickPickItem = { label: l10n.t('The teacher of the config') };
   const planner: QuickPickItem = { label: l10n.t('A checkpoint') };
-  const who = await window.showQuickPick([teacher, planner], { title, placeHolder: l10n.t('Who plays?') });
+  const who = await pick([teacher, planner], { title, placeHolder: l10n.t('Who plays?') });
   if (who === teacher) return 'teacher';
   if (who !== planner) return undefined;
   const chosen = await chooseCheckpoint(undefined, folders, title, { only: folder });

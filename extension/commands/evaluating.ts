@@ -1,8 +1,9 @@
 /** Evaluating planners on the held-out states, and comparing two evaluations. */
-import { l10n, type QuickPickItem, window } from 'vscode';
+import { l10n, type QuickPickItem } from 'vscode';
 import type { DaemonParams } from '../../protocol/daemon.ts';
 import type { EvaluationSummary } from '../../protocol/records.ts';
 import type { Folder } from '../folders.ts';
+import { pick } from '../picking.ts';
 import { comparisonText, evaluationWords } from '../policies/comparison-text.ts';
 import { showText } from '../texts.ts';
 import { mayExecute } from '../trust.ts';
@@ -52,11 +53,11 @@ export async function compareRuns({ folders }: Surroundings, argument?: unknown)
   const named = runOf(argument);
   const a =
     items.filter(({ folder, run }) => folder === named?.folder && run === named.run).at(-1) ??
-    (await pick(items, title, l10n.t('First evaluation (A)')));
+    (await pickFrom(items, title, l10n.t('First evaluation (A)')));
   if (!a) return;
   // Daemons know the runs of their own folder only.
   const others = items.filter((item) => item !== a && item.folder === a.folder);
-  const b = await pick(others, title, l10n.t('Second evaluation (B), against {0}', `${a.label} (${a.run})`));
+  const b = await pickFrom(others, title, l10n.t('Second evaluation (B), against {0}', `${a.label} (${a.run})`));
   if (!b) return;
   const compared = await a.folder.client.request('evaluations.compare', {
     ...{ a: a.run, b: b.run, evaluationA: a.evaluation.id, evaluationB: b.evaluation.id },
@@ -64,9 +65,9 @@ export async function compareRuns({ folders }: Surroundings, argument?: unknown)
   await showText(l10n.t('{0} and {1}', nameOf(a), nameOf(b)), comparisonText(l10n, compared, [nameOf(a), nameOf(b)]));
 }
 
-async function pick(items: EvaluationItem[], title: string, placeHolder: string) {
+async function pickFrom(items: EvaluationItem[], title: string, placeHolder: string) {
   if (items.length === 0) throw new Missing(l10n.t('two finished evaluations are needed'), [ways.evaluateCheckpoint()]);
-  return window.showQuickPick(items, { title, placeHolder, matchOnDescription: true });
+  return pick(items, { title, placeHolder, matchOnDescription: true });
 }
 
 /** Finished evaluations on held-out states. Those that cannot be read are left out; the run's page says why. */

@@ -1,6 +1,7 @@
 /** Narrowing the tree of runs. */
 import { commands, l10n, type QuickPickItem, window } from 'vscode';
 import { CONTEXTS } from '../ids.ts';
+import { pick } from '../picking.ts';
 import { advantageIn, isEmpty, type RunFilter, SAMPLE_KINDS } from '../runs/filter.ts';
 import type { Surroundings } from './table.ts';
 
@@ -30,7 +31,7 @@ export async function filterRuns(surroundings: Surroundings): Promise<void> {
     },
     { part: 'reason', label: l10n.t('What became of a call'), description: described(filter.reason) },
   ];
-  const chosen = await window.showQuickPick(parts, { title, placeHolder: l10n.t('Show only what has this...') });
+  const chosen = await pick(parts, { title, placeHolder: l10n.t('Show only what has this...') });
   if (!chosen) return;
   const asked = await ask(surroundings, chosen.part, title);
   if (asked) setFilter(surroundings, { ...tree.filter, [chosen.part]: asked.value });
@@ -77,7 +78,7 @@ async function ask(surroundings: Surroundings, part: Part, title: string): Promi
       return typed === undefined ? undefined : { value: typed.trim() || undefined };
     }
     case 'outcome':
-      return pick(
+      return pickValue(
         title,
         (['success', 'failure', 'invalid'] as const).map((value) => ({ label: outcomeWord(value), value })),
       );
@@ -94,16 +95,19 @@ async function ask(surroundings: Surroundings, part: Part, title: string): Promi
       return typed === undefined ? undefined : { value: advantageIn(typed) };
     }
     case 'reason':
-      return pick(
+      return pickValue(
         title,
         (await reasonsIn(surroundings)).map((value) => ({ label: value, value })),
       );
   }
 }
 
-async function pick<T extends RunFilter[Part]>(title: string, items: (QuickPickItem & { value: T })[]): Promise<Asked> {
+async function pickValue<T extends RunFilter[Part]>(
+  title: string,
+  items: (QuickPickItem & { value: T })[],
+): Promise<Asked> {
   const any = { label: l10n.t('any'), value: undefined };
-  return window.showQuickPick<QuickPickItem & { value: RunFilter[Part] }>([...items, any], { title });
+  return pick<QuickPickItem & { value: RunFilter[Part] }>([...items, any], { title });
 }
 
 /** Kinds of statuses, and those that the newest runs have. */

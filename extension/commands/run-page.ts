@@ -1,7 +1,8 @@
 /** Opening the page of a run. */
-import { l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
+import { l10n, type QuickPickItem, Uri, workspace } from 'vscode';
 import { exists } from '../creating/places.ts';
 import type { Folder, Folders } from '../folders.ts';
+import { pick } from '../picking.ts';
 import { chooseRun, runOf, startDaemons } from './choosing.ts';
 import { noRuns } from './missing.ts';
 import type { Surroundings } from './table.ts';
@@ -27,5 +28,5 @@ async function chooseRecorded(folders: Folders, title: string): Promise<{ folder
         items.push({ label: `runs/${name}`, description: folder.place.name, folder, run: `runs/${name}` });
   }
   if (items.length === 0) throw noRuns();
-  return items.length === 1 ? items[0] : window.showQuickPick(items, { title, placeHolder: l10n.t('Which run?') });
+  return items.length === 1 ? items[0] : pick(items, { title, placeHolder: l10n.t('Which run?') });
 }

@@ -1,8 +1,9 @@
 /** Serving checkpoints to programs on this machine, and making one the workspace's planner. */
-import { env, l10n, window } from 'vscode';
+import { env, l10n } from 'vscode';
 import type { Served } from '../../protocol/daemon.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { tell, withProgress } from '../messages.ts';
+import { pick } from '../picking.ts';
 import type { PolicyNode } from '../policies/tree.ts';
 import { servedName } from '../policies/words.ts';
 import { mayExecute } from '../trust.ts';
@@ -68,5 +69,5 @@ async function chooseServed(argument: unknown, folders: Folders, title: string) 
     folder.served.all.map((served) => ({ label: servedName(served), description: served.url, folder, served })),
   );
   if (items.length === 0) throw new Missing(l10n.t('no planner is served'), [ways.serveCheckpoint()]);
-  return items.length === 1 ? items[0] : window.showQuickPick(items, { title, placeHolder: l10n.t('Which planner?') });
+  return items.length === 1 ? items[0] : pick(items, { title, placeHolder: l10n.t('Which planner?') });
 }

@@ -1,8 +1,9 @@
 /** Starting, stopping and resuming runs. */
-import { commands, l10n, type QuickPickItem, window, workspace } from 'vscode';
+import { commands, l10n, type QuickPickItem, workspace } from 'vscode';
 import type { DaemonParams } from '../../protocol/daemon.ts';
 import type { Finding } from '../../protocol/finding.ts';
 import { VIEWS } from '../ids.ts';
+import { pick } from '../picking.ts';
 import { mayExecute } from '../trust.ts';
 import { chooseConfig, chooseRun, runOf, startDaemons } from './choosing.ts';
 import { accepted, beginRun, folderOf, refused, saved } from './starting.ts';
@@ -41,7 +42,7 @@ export async function stopTraining({ folders }: Surroundings, argument?: unknown
     { mode: 'round', label: l10n.t('After the round'), detail: l10n.t('Its update is made first') },
     { mode: 'now', label: l10n.t('Now'), detail: l10n.t('Running episodes are played again when it is resumed') },
   ];
-  const how = await window.showQuickPick(modes, { title, placeHolder: l10n.t('When is {0} to stop?', chosen.run) });
+  const how = await pick(modes, { title, placeHolder: l10n.t('When is {0} to stop?', chosen.run) });
   if (how) await chosen.folder.client.request('runs.stop', { run: chosen.run, mode: how.mode });
 }
 

@@ -1,6 +1,7 @@
 /** New Adapter: a template that needs little change, with types and without an installation. */
 import { env, l10n, type QuickPickItem, Uri, window } from 'vscode';
 import { tell } from '../messages.ts';
+import { pick } from '../picking.ts';
 import { provideTypes } from './adapter-types.ts';
 import { chooseFolder, chooseName, read, write } from './places.ts';
 import { pathsEntry } from './tsconfig-text.ts';
@@ -45,7 +46,7 @@ export async function newAdapter(extension: Uri): Promise<void> {
   const folder = await chooseFolder();
   if (!folder) return;
   const title = l10n.t('New Adapter');
-  const chosen = await window.showQuickPick(templates(), {
+  const chosen = await pick(templates(), {
     title,
     placeHolder: l10n.t('What kind of harness is it?'),
     ignoreFocusOut: true,

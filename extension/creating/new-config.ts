@@ -2,6 +2,7 @@
 import { l10n, type QuickPickItem, RelativePattern, Uri, window, workspace } from 'vscode';
 import { ADAPTER_FILES } from '../ids.ts';
 import { speaksOfUs } from '../language/documents.ts';
+import { pick } from '../picking.ts';
 import { embeddedConfig, harnessConfig, suitesIn } from './config-text.ts';
 import { chooseFolder, chooseName, read, write } from './places.ts';
 
@@ -31,7 +32,7 @@ export async function newConfig(extension: Uri): Promise<void> {
   for (const adapter of found)
     if (speaksOfUs(await read(adapter)))
       harnesses.push({ label: adapter.path.slice(folder.uri.path.length + 1), adapter });
-  const chosen = await window.showQuickPick(harnesses, {
+  const chosen = await pick(harnesses, {
     title,
     placeHolder: l10n.t('Which harness does the planner drive?'),
     ignoreFocusOut: true,

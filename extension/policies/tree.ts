@@ -12,6 +12,7 @@ import {
 import type { RunSummary, Served } from '../../protocol/daemon.ts';
 import type { Folder, FolderNews, Folders } from '../folders.ts';
 import { COMMANDS, POLICY_ITEMS } from '../ids.ts';
+import { plainItem } from '../message-text.ts';
 import { PacedChange } from '../paced-change.ts';
 import { type ListedPolicy, policyDescription, policyName, servedName } from './words.ts';
 
@@ -53,7 +54,7 @@ export class PoliciesTree implements TreeDataProvider<PolicyNode>, Disposable {
   }
 
   getTreeItem(node: PolicyNode): TreeItem {
-    const item = itemOf(node);
+    const item = plainItem(itemOf(node));
     // Else the tooltip, a path, would be read out.
     item.accessibilityInformation = { label: [item.label, item.description].filter(Boolean).join(', ') };
     if (node.kind !== 'problem') item.id = idOf(node);

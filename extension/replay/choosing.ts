@@ -7,6 +7,7 @@ import { isDamaged, openRecording, type Recording } from '../../recordings/index
 import { exists } from '../creating/places.ts';
 import { COMMANDS } from '../ids.ts';
 import { tell } from '../messages.ts';
+import { pick } from '../picking.ts';
 import { outcomeWords, sectionWord } from '../runs/words.ts';
 import { isRun } from './places.ts';
 import type { ReplayTarget } from './session.ts';
@@ -51,7 +52,7 @@ async function chooseRun(title: string): Promise<string | undefined> {
   const timeOf = (name: string) => /\d{8}T?\d*|\d{4}-\d{2}-\d{2}.*$/.exec(name)?.[0] ?? '';
   items.sort((a, b) => timeOf(b.label).localeCompare(timeOf(a.label)) || b.label.localeCompare(a.label));
   if (items.length === 1) return items[0].directory;
-  return (await window.showQuickPick(items, { title, placeHolder: l10n.t('Which run?') }))?.directory;
+  return (await pick(items, { title, placeHolder: l10n.t('Which run?') }))?.directory;
 }
 
 async function runsInPlace(): Promise<RunItem[]> {
@@ -108,7 +109,7 @@ async function chooseSection(recording: Recording, title: string): Promise<strin
   }
   if (items.length === 0) throw new Error(l10n.t('the run has no episode yet'));
   if (items.length === 1) return items[0].section;
-  return (await window.showQuickPick(items, { title, placeHolder: l10n.t('Of which stage?') }))?.section;
+  return (await pick(items, { title, placeHolder: l10n.t('Of which stage?') }))?.section;
 }
 
 async function chooseInSection(recording: Recording, section: string, title: string): Promise<string | undefined> {
@@ -117,10 +118,11 @@ async function chooseInSection(recording: Recording, section: string, title: str
   const episodes = records.filter((record): record is EpisodeRecord => !isDamaged(record)).reverse();
   if (episodes.length === 0) throw new Error(l10n.t('the run has no episode yet'));
   const items = episodes.map((episode) => ({
-    label: `$(${episode.valid ? (succeeded(episode) ? 'pass' : 'circle-slash') : 'warning'}) ${l10n.t('{0}, state {1}, attempt {2}', episode.task, episode.init, episode.attempt)}`,
+    icon: episode.valid ? (succeeded(episode) ? 'pass' : 'circle-slash') : 'warning',
+    label: l10n.t('{0}, state {1}, attempt {2}', episode.task, episode.init, episode.attempt),
     description: outcomeWords(episode),
     episode: episode.id,
   }));
   const options = { title, placeHolder: l10n.t('Which episode?'), matchOnDescription: true };
-  return (await window.showQuickPick(items, options))?.episode;
+  return (await pick(items, options))?.episode;
 }

@@ -13,6 +13,7 @@ import {
 import type { DaemonStatus } from '../daemon/client.ts';
 import type { Folder, Folders } from '../folders.ts';
 import { PANELS } from '../ids.ts';
+import { plainLabel } from '../message-text.ts';
 import { tell, tellProblem, tellWarning } from '../messages.ts';
 import { showPage } from '../panel/panel-document.ts';
 import { Conversation } from './conversation.ts';
@@ -133,7 +134,7 @@ function keyOf({ place }: Folder, run: string): string {
 }
 
 function titleOf(run: string): string {
-  return run.slice(run.lastIndexOf('/') + 1);
+  return plainLabel(run.slice(run.lastIndexOf('/') + 1));
 }
 
 function connectionWords({ state }: DaemonStatus): string | null {

@@ -2,6 +2,7 @@
 import { type Disposable, EventEmitter, l10n, type TreeDataProvider, type TreeItem, Uri, workspace } from 'vscode';
 import { exists } from '../creating/places.ts';
 import type { Folder, FolderNews, Folders } from '../folders.ts';
+import { plainItem } from '../message-text.ts';
 import { asksForSamples, episodePart, isEmpty, type RunFilter } from './filter.ts';
 import { idOf, itemOf, type Node } from './items.ts';
 
@@ -65,7 +66,7 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
   }
 
   getTreeItem(node: Node): TreeItem {
-    const item = itemOf(node);
+    const item = plainItem(itemOf(node));
     item.id = idOf(node) || undefined;
     return item;
   }

@@ -10,6 +10,7 @@ import {
   window,
 } from 'vscode';
 import { PANELS } from '../../ids.ts';
+import { plainLabel } from '../../message-text.ts';
 import { tellWarning } from '../../messages.ts';
 import { showPage } from '../../panel/panel-document.ts';
 import type { ReplaySession, ReplayTarget } from '../session.ts';
@@ -106,5 +107,7 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
 
 function titleOf({ episode }: ReplaySession): string {
   const { record } = episode.outcome;
-  return record ? l10n.t('Stage: {0}, attempt {1}', record.task, record.attempt) : l10n.t('Stage: {0}', episode.id);
+  return record
+    ? l10n.t('Stage: {0}, attempt {1}', plainLabel(record.task), record.attempt)
+    : l10n.t('Stage: {0}', plainLabel(episode.id));
 }

@@ -22,6 +22,7 @@ import {
 } from '../../../recordings/replay/index.ts';
 import type { Surroundings } from '../../commands/table.ts';
 import { tell } from '../../messages.ts';
+import { pick } from '../../picking.ts';
 import type { Node } from '../../runs/items.ts';
 import { outcomeWords } from '../../runs/words.ts';
 import { setTokenHeat, tokenHeat } from '../../settings.ts';
@@ -187,7 +188,7 @@ export async function chooseTokenHeat(): Promise<void> {
   const now = tokenHeat();
   const items = HEATS.map((heat) => ({ label: words[heat], description: heat === now ? l10n.t('now') : '', heat }));
   const title = l10n.t('Colours of Tokens');
-  const chosen = await window.showQuickPick(items, { title, placeHolder: l10n.t('What shall colours tell?') });
+  const chosen = await pick(items, { title, placeHolder: l10n.t('What shall colours tell?') });
   if (chosen) await setTokenHeat(chosen.heat);
 }
 
@@ -203,7 +204,7 @@ export async function compareAttempts(surroundings: Surroundings, argument?: unk
     id: attempt.id,
   }));
   const title = l10n.t('Compare with Another Attempt');
-  const chosen = await window.showQuickPick(items, { title, placeHolder: l10n.t('Which attempt?') });
+  const chosen = await pick(items, { title, placeHolder: l10n.t('Which attempt?') });
   if (!chosen) return;
   const other = await openReplayEpisode(episode.recording, target.section, chosen.id);
   const call = await firstDifference(episode, other);

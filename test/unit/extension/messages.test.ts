@@ -3,11 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { plainDetail, plainLabel, plainMessage } from '../../../extension/message-text.ts';
+import { plainDetail, plainItem, plainLabel, plainMessage } from '../../../extension/message-text.ts';
 import type { ReplaySessions } from '../../../extension/replay/sessions.ts';
 
 /** Messages that the editor was given: the text, and the small print of a dialog. */
 const given: { text: string; detail?: string }[] = [];
+/** Lists that the editor was given; it picks the last. */
+const lists: { label: string; description?: string; detail?: string }[][] = [];
 
 vi.mock('vscode', () => {
   const show = async (text: string, first: unknown) => {
@@ -21,6 +23,10 @@ vi.mock('vscode', () => {
       showInformationMessage: show,
       showWarningMessage: show,
       showErrorMessage: show,
+      showQuickPick: async (items: (typeof lists)[number]) => {
+        lists.push(items);
+        return items.at(-1);
+      },
       registerUriHandler: () => disposable,
     },
     debug: {
@@ -34,6 +40,7 @@ vi.mock('vscode', () => {
 });
 
 const { Replay } = await import('../../../extension/replay/replay.ts');
+const { pick } = await import('../../../extension/picking.ts');
 const messages = await import('../../../extension/messages.ts');
 
 /** What the editor takes for a link in a notification. */
@@ -90,15 +97,14 @@ describe('a message', () => {
     expect(given[4].detail).toContain('[Open] (command:');
   });
 
-  it('is shown from one file alone', () => {
+  it('is shown from one file alone, and so are lists', () => {
     const root = resolve(import.meta.dirname, '../../../extension');
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-    const showing = files.filter((file) =>
-      /\bshow(?:Error|Warning|Information)Message\b|ProgressLocation\.Notification|\bwindow\.withProgress\b/.test(
-        readFileSync(join(root, file), 'utf8'),
-      ),
-    );
-    expect(showing).toEqual(['messages.ts']);
+    const calling = (what: RegExp) => files.filter((file) => what.test(readFileSync(join(root, file), 'utf8')));
+    const messages =
+      /\bshow(?:Error|Warning|Information)Message\b|ProgressLocation\.Notification|\bwindow\.withProgress\b/;
+    expect(calling(messages)).toEqual(['messages.ts']);
+    expect(calling(/\bshowQuickPick\b|\bcreateQuickPick\b/)).toEqual(['picking.ts']);
   });
 });
 
@@ -106,6 +112,16 @@ describe('a text in a list', () => {
   it('has no icons, and keeps its direction', () => {
     expect(plainLabel('$(zap) \u202eevil\nmore')).toBe('$ (zap) ‹U+202E›evil␊more');
     expect(plainLabel('x'.repeat(1000)).length).toBe(301);
+    expect(plainItem({ label: '$(zap)\u202e', description: '\u2066d', tooltip: 'one\ntwo\u202e' })).toEqual({
+      ...{ label: '$ (zap)‹U+202E›', description: '‹U+2066›d', tooltip: 'one\ntwo‹U+202E›' },
+    });
+  });
+
+  it('is picked as it is, and shown plain, with the icon that it is given', async () => {
+    const evil = { icon: 'pass', label: '$(zap)\u202e', description: '$(x)', detail: '\u202e', id: 7 };
+    expect(await pick([{ label: 'other' }, evil], { title: 'Which?' })).toBe(evil);
+    const [[, item]] = lists;
+    expect(item).toMatchObject({ label: '$(pass) $ (zap)‹U+202E›', description: '$ (x)', detail: '‹U+202E›' });
   });
 });
 
