@@ -1,6 +1,7 @@
 /** Offers validating and training of the workspace's configs as tasks, and runs those that tasks.json has. */
 import {
   type LogOutputChannel,
+  l10n,
   ProcessExecution,
   RelativePattern,
   Task,
@@ -14,6 +15,7 @@ import {
   workspace,
 } from 'vscode';
 import { CONFIG_FILES, DISPLAY_NAME, PROBLEM_MATCHER, TASK_TYPE } from '../ids.ts';
+import { tellWarning } from '../messages.ts';
 import { programPath, RUN_AS_NODE, runtime } from '../programs.ts';
 import { readDefinition, type TaskWords, taskArguments, taskName } from './definition.ts';
 
@@ -42,6 +44,8 @@ export function commandLineTask(extension: Uri, words: TaskWords, scope: Workspa
 export class CommandLineTasks implements TaskProvider {
   private readonly extension: Uri;
   private readonly log: LogOutputChannel;
+  /** Warnings that are shown now. */
+  private readonly shown = new Set<string>();
 
   constructor(extension: Uri, log: LogOutputChannel) {
     this.extension = extension;
@@ -64,17 +68,25 @@ export class CommandLineTasks implements TaskProvider {
     return tasks;
   }
 
-  /** Completes a task of tasks.json. One that is wrong is logged, and the editor says that it cannot be run. */
+  /** Completes a task of tasks.json. Of one that is wrong the editor itself says no more than that it cannot be run. */
   resolveTask(task: Task): Task | undefined {
     if (!workspace.isTrusted) return undefined;
     const words = readDefinition(task.definition);
     if (typeof words === 'string') {
-      this.log.error(`tasks.json, "${task.name}": ${words}`);
+      this.tellWrong(l10n.t('tasks.json, "{0}": {1}', task.name, words));
       return undefined;
     }
     const resolved = commandLineTask(this.extension, words, task.scope as WorkspaceFolder | TaskScope);
     // The editor wants back the very definition that it asked about.
     resolved.definition = task.definition;
     return resolved;
+  }
+
+  /** The editor may ask several times for one run of a task. */
+  private tellWrong(message: string): void {
+    this.log.error(message);
+    if (this.shown.has(message)) return;
+    this.shown.add(message);
+    void tellWarning(message).finally(() => this.shown.delete(message));
   }
 }

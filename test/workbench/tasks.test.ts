@@ -29,4 +29,24 @@ describe.skipIf(vscodeFolder === null)('tasks', () => {
     await terminal.filter({ hasText: /needed (?:works|does not)/ }).waitFor();
     await window.screenshot('doctor');
   });
+
+  it('of tasks.json that are wrong say what is wrong in them', async () => {
+    const task = (label: string, more: object) => ({ type: 'agentic-robo-rl', label, ...more });
+    const tasks = [task('remove', { command: 'rm' }), task('number', { command: 'validate', file: 5 })];
+    const files = {
+      '.vscode/tasks.json': JSON.stringify({ version: '2.0.0', tasks }),
+      'a.training.yaml': 'version: 1\n',
+    };
+    const { window } = await session(files);
+    await window.statusItem('AgenticRoboRL').waitFor();
+    for (const [label, words] of [
+      ['remove', /tasks\.json, "remove": "command" is "rm"; it must be one of validate, train/],
+      ['number', /tasks\.json, "number": "file" must be a text/],
+    ] as const) {
+      await window.palette('Tasks: Run Task');
+      await window.choice(label).click();
+      await window.notification(words).waitFor();
+    }
+    await window.screenshot('wrong-tasks');
+  });
 });
