@@ -90,6 +90,8 @@ export const groupSchema = z.strictObject({
   signal: z.boolean().nullable(),
   /** Attempts planned; null where there is no plan. */
   planned: count.nullable(),
+  /** Further episodes of it whose records cannot be read; left out where there is none. */
+  unread: count.optional(),
 });
 export type GroupSummary = z.output<typeof groupSchema>;
 

@@ -216,12 +216,18 @@ export const daemonMethods = {
   /** Tables of a run as the command line prints them: `agentic-robo-rl report --json`. */
   'runs.report': { params: run, result: z.looseObject({ directory: z.string(), state: z.string() }) },
 
-  /** Groups (task and initial state) of a section, in the order of its plan, or of first appearance. */
+  /**
+   * Groups (task and initial state) of a section, in the order of its plan, or of first appearance. Damaged lines that do not
+   * tell their group come behind them, each for itself.
+   */
   'groups.list': {
     params: run.extend({ section, ...page, filter: shapes.episodeFilterSchema.optional() }),
     result: pageOf(shapes.groupSchema),
   },
-  /** Episodes of a section in the order they ended, or the newest first. */
+  /**
+   * Episodes of a section in the order they ended, or the newest first. Damaged ones are part of a filtered list where it
+   * is a group's (a whole task and a state, no outcome) and they tell that they are of it.
+   */
   'episodes.list': {
     params: run.extend({
       section,

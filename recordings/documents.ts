@@ -12,6 +12,41 @@ export interface Damaged {
   torn?: true;
 }
 
+/** What a record that cannot be used tells of itself all the same. */
+export interface Said {
+  id?: string;
+  task?: string;
+  init?: number;
+  attempt?: number;
+  tryNumber?: number;
+}
+const TEXTS = ['id', 'task'] as const;
+const NUMBERS = ['init', 'attempt', 'tryNumber'] as const;
+const LONGEST = 300;
+// Beside the records: what goes over a wire stays what it was.
+const sayings = new WeakMap<Damaged, Said>();
+
+/** Which record a damaged line is, as far as it can be read; empty where it cannot, and for what was read elsewhere. */
+export function saidBy(damaged: Damaged): Said {
+  return sayings.get(damaged) ?? {};
+}
+
+function saying(damaged: Damaged, value: unknown): Damaged {
+  if (typeof value !== 'object' || value === null) return damaged;
+  const fields = value as Record<string, unknown>;
+  const said: Said = {};
+  for (const name of TEXTS) {
+    const text = fields[name];
+    if (typeof text === 'string' && text !== '' && text.length <= LONGEST) said[name] = text;
+  }
+  for (const name of NUMBERS) {
+    const number = fields[name];
+    if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) said[name] = number;
+  }
+  sayings.set(damaged, said);
+  return damaged;
+}
+
 export function isDamaged(value: object): value is Damaged {
   return 'damaged' in value;
 }
@@ -22,13 +57,14 @@ export function checkRecord<T>(value: unknown, schema: z.ZodType<T>, line: numbe
     const { version } = value;
     if (typeof version === 'number' && version > RECORD_VERSION) {
       const formats = `format ${version}, this one reads ${RECORD_VERSION}`;
-      return { damaged: `written by a newer version of AgenticRoboRL (${formats}); update to read it`, line };
+      const damaged = `written by a newer version of AgenticRoboRL (${formats}); update to read it`;
+      return saying({ damaged, line }, value);
     }
   }
   const checked = schema.safeParse(value);
   if (checked.success) return checked.data;
   const { path, message } = checked.error.issues[0];
-  return { damaged: `${path.length > 0 ? path.join('.') : 'the record'}: ${message}`, line };
+  return saying({ damaged: `${path.length > 0 ? path.join('.') : 'the record'}: ${message}`, line }, value);
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

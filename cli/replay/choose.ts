@@ -2,13 +2,20 @@
 import { roundSection } from '../../protocol/ids.ts';
 import { nearest } from '../../protocol/nearest.ts';
 import { isDamaged, type Recording } from '../../recordings/index.ts';
-import { findEpisode, roundOf, shownInLine } from '../../recordings/replay/index.ts';
+import {
+  findEpisode,
+  type ListedEpisode,
+  listedEpisodes,
+  roundOf,
+  shownInLine,
+} from '../../recordings/replay/index.ts';
 import { CommandError } from '../exit.ts';
 
 /** An episode of a run. What its record would tell is null while it has none. */
 export interface Candidate {
   section: string;
   id: string;
+  state: ListedEpisode['state'];
   task: string | null;
   init: number | null;
   attempt: number | null;
@@ -35,8 +42,6 @@ export interface Choice {
   call?: string;
 }
 
-/** Lines at the end of a file of calls among which episodes are looked for that have no record yet. */
-const RECENT = 256;
 const NAMED = 4;
 
 /**
@@ -82,7 +87,9 @@ function withWords(selectors: Selectors): Selectors {
   return { ...selectors, words: [], section, task, init: Number(init), attempt: Number(attempt) };
 }
 
-/** All episodes, in the order of sections and files; those that are running at the end of their section. */
+/**
+ * All episodes that can be opened, in the order of sections and files; those without a record at the end of their section.
+ */
 export async function listEpisodes(recording: Recording, only?: string): Promise<Candidate[]> {
   const { teacher, rounds, evaluations } = await recording.sections();
   const sections = [...teacher, ...rounds, ...evaluations];
@@ -94,27 +101,12 @@ export async function listEpisodes(recording: Recording, only?: string): Promise
   }
   const found: Candidate[] = [];
   for (const section of only === undefined ? sections : [only]) {
-    const known = new Map<string, Candidate>();
-    for await (const record of await recording.episodes(section)) {
-      if (isDamaged(record)) continue;
-      const { id, task, init, attempt, reward, valid, turns } = record;
-      known.set(id, { section, id, task, init, attempt, reward, valid, turns });
+    for (const { id, state, record, task, init, attempt } of await listedEpisodes(recording, section)) {
+      const { reward = null, valid = null, turns = null } = record ?? {};
+      if (id !== null) found.push({ section, id, state, task, init, attempt, reward, valid, turns });
     }
-    found.push(...known.values(), ...(await withoutRecord(recording, section, known)));
   }
   return found;
-}
-
-async function withoutRecord(recording: Recording, section: string, known: ReadonlyMap<string, Candidate>) {
-  const calls = await recording.calls(section);
-  const ids = new Set<string>();
-  for (const call of await calls.read(calls.length - RECENT)) if (!isDamaged(call)) ids.add(call.episode);
-  return [...ids]
-    .filter((id) => !known.has(id))
-    .map((id): Candidate => {
-      const nothing = { task: null, init: null, attempt: null, reward: null, valid: null, turns: null };
-      return { section, id, ...nothing };
-    });
 }
 
 function matches(one: Candidate, { words: [id], task, init, attempt }: Selectors): boolean {
@@ -131,7 +123,10 @@ function lastTries(found: Candidate[]): Candidate[] {
   const last = new Map<string, Candidate>();
   for (const one of found) {
     const { section, id, task, init, attempt } = one;
-    last.set(task === null ? id : JSON.stringify([section, task, init, attempt]), one);
+    last.set(
+      task === null || init === null || attempt === null ? id : JSON.stringify([section, task, init, attempt]),
+      one,
+    );
   }
   return [...last.values()];
 }

@@ -95,9 +95,11 @@ function stepOf(name: string, text: string, page: number, all: number): number {
   return name === 'home' ? -all : name === 'end' ? all : 0;
 }
 
-function rowOf({ section, id, task, init, attempt, reward, valid, turns }: Candidate, width: number): string {
+const WITHOUT_OUTCOME = { ended: '', damaged: 'damaged', running: 'running', unfinished: 'no record' };
+
+function rowOf({ section, id, state, task, init, attempt, reward, valid, turns }: Candidate, width: number): string {
   const head = padTo(section, Math.max(width, section.length));
-  if (task === null || reward === null) return `${head}  running  ${id}`;
+  if (reward === null) return `${head}  ${WITHOUT_OUTCOME[state]}  ${id}`;
   const how = valid ? `reward ${shownNumber(reward)}` : 'invalid';
   return `${head}  ${padTo(how, 10)}${padTo(`${turns} turns`, 10)}${task} · state ${init} · attempt ${attempt}`;
 }

@@ -2,13 +2,13 @@
 import { posix } from 'node:path';
 import { commands, l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
 import { succeeded } from '../../protocol/outcome.ts';
-import type { EpisodeRecord } from '../../protocol/records.ts';
-import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
+import { openRecording, type Recording } from '../../recordings/index.ts';
+import { type ListedEpisode, listedEpisodes } from '../../recordings/replay/index.ts';
 import { exists } from '../creating/places.ts';
 import { COMMANDS } from '../ids.ts';
 import { tell } from '../messages.ts';
 import { pick } from '../picking.ts';
-import { outcomeWords, sectionWord } from '../runs/words.ts';
+import { episodeName, outcomeWords, sectionWord } from '../runs/words.ts';
 import { isRun } from './places.ts';
 import type { ReplayTarget } from './session.ts';
 
@@ -100,7 +100,8 @@ async function chooseSection(recording: Recording, title: string): Promise<strin
   const items: (QuickPickItem & { section: string })[] = [];
   for (const section of [...rounds.toReversed(), ...evaluations, ...teacher]) {
     const { length } = await recording.episodes(section);
-    if (length > 0)
+    // The first episodes of a section have calls before they have records.
+    if (length > 0 || (await recording.calls(section)).length > 0)
       items.push({
         label: sectionWord(section),
         description: length === 1 ? l10n.t('1 episode') : l10n.t('{0} episodes', length),
@@ -113,16 +114,31 @@ async function chooseSection(recording: Recording, title: string): Promise<strin
 }
 
 async function chooseInSection(recording: Recording, section: string, title: string): Promise<string | undefined> {
-  const index = await recording.episodes(section);
-  const records = await index.read(Math.max(0, index.length - MOST_EPISODES));
-  const episodes = records.filter((record): record is EpisodeRecord => !isDamaged(record)).reverse();
+  const episodes = (await listedEpisodes(recording, section, MOST_EPISODES)).reverse();
   if (episodes.length === 0) throw new Error(l10n.t('the run has no episode yet'));
-  const items = episodes.map((episode) => ({
-    icon: episode.valid ? (succeeded(episode) ? 'pass' : 'circle-slash') : 'warning',
-    label: l10n.t('{0}, state {1}, attempt {2}', episode.task, episode.init, episode.attempt),
-    description: outcomeWords(episode),
-    episode: episode.id,
-  }));
+  const items = episodes.map(itemOf);
   const options = { title, placeHolder: l10n.t('Which episode?'), matchOnDescription: true };
-  return (await pick(items, options))?.episode;
+  const picked = await pick(items, options);
+  if (picked && picked.episode === null)
+    throw new Error(l10n.t('this episode cannot be opened, not even its id can be read: {0}', picked.description));
+  return picked?.episode ?? undefined;
+}
+
+interface EpisodeItem extends QuickPickItem {
+  icon: string;
+  description: string;
+  episode: string | null;
+}
+
+function itemOf({ id, state, record, task, init, attempt, damaged }: ListedEpisode): EpisodeItem {
+  const known = task !== null && init !== null && attempt !== null;
+  const label = known ? l10n.t('{0}, state {1}, attempt {2}', task, init, attempt) : episodeName(id ?? '?');
+  if (record) {
+    const icon = record.valid ? (succeeded(record) ? 'pass' : 'circle-slash') : 'warning';
+    return { icon, label, description: outcomeWords(record), episode: id };
+  }
+  if (damaged !== null) return { icon: 'error', label, description: l10n.t('damaged: {0}', damaged), episode: id };
+  const [icon, description] =
+    state === 'running' ? ['sync', l10n.t('running')] : ['question', l10n.t('no record: the run ended before it did')];
+  return { icon, label, description, episode: id };
 }

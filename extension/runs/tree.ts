@@ -148,12 +148,18 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
       const { items } = await client.request('episodes.list', { run, section, filter: wanted, limit: LARGEST_PAGE });
       // The filter takes parts of names as well: `suite/1` is part of `suite/10`.
       const own = items.filter((one) => 'damaged' in one || one.task === task);
-      return listed(node, own.length, own, (episode) => ({ kind: 'episode', folder, run, section, episode }));
+      return listed(node, 'episodes.jsonl', own.length, own, (episode) => ({
+        kind: 'episode',
+        folder,
+        run,
+        section,
+        episode,
+      }));
     }
     const episode = node.episode.id;
     const ask = (page: Page) => client.request('calls.list', { run, section, episode, ...page });
     const { items, total } = await pages(limit, ask);
-    return listed(node, total, items, (call) => ({ kind: 'call', folder, run, call }));
+    return listed(node, 'calls.jsonl', total, items, (call) => ({ kind: 'call', folder, run, call }));
   }
 
   private async groupsOf(node: Extract<Node, { kind: 'section' }>, limit: number): Promise<Node[]> {
@@ -161,7 +167,7 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
     const filter = episodePart(this.filter);
     const ask = (page: Page) => folder.client.request('groups.list', { run, section, filter, ...page });
     const { items, total } = await pages(limit, ask);
-    return listed(node, total, items, (group) => ({ kind: 'group', folder, run, section, group }));
+    return listed(node, 'episodes.jsonl', total, items, (group) => ({ kind: 'group', folder, run, section, group }));
   }
 
   /** Calls of a round by what became of them: a list without groups, as few of 100,000 may fit. */
@@ -184,7 +190,7 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
       total = fitting.length;
       items = fitting.slice(0, limit);
     }
-    return listed(node, total, items, (sample) => ({ kind: 'sample', folder, run, sample }));
+    return listed(node, 'samples.jsonl', total, items, (sample) => ({ kind: 'sample', folder, run, sample }));
   }
 
   /** A folder's runs; its daemon is started for them where there are any. */
@@ -241,15 +247,19 @@ async function pages<T>(limit: number, ask: (page: Page) => Promise<{ total: num
   }
 }
 
-/** Nodes of a list, with what cannot be read in its place and the rest as one node. */
+/** Nodes of a list, with what cannot be read of its file in its place and the rest as one node. */
 function listed<T extends object>(
   parent: Node,
+  file: string,
   total: number,
   items: T[],
   nodeOf: (item: Exclude<T, { damaged: string }>) => Node,
 ): Node[] {
   const nodes = items.map((item): Node => {
-    if ('damaged' in item) return { kind: 'damaged', message: String(item.damaged) };
+    if ('damaged' in item) {
+      const { damaged, line } = item as { damaged: unknown; line?: number };
+      return { kind: 'damaged', message: `${file}${line ? `, line ${line}` : ''}: ${damaged}` };
+    }
     return nodeOf(item as Exclude<T, { damaged: string }>);
   });
   if (total > items.length) nodes.push({ kind: 'more', parent, left: total - items.length });

@@ -76,13 +76,21 @@ function evaluationWord(id: string): string {
   return checkpoint === undefined ? words : l10n.t('{0}, checkpoint {1}', words, Number(checkpoint));
 }
 
-/** `12 episodes, 5 solved, 1 invalid` */
-export function tallyWords({ episodes, successes, invalid }: Pick<SectionTally, 'episodes' | 'successes' | 'invalid'>) {
+/** `12 episodes, 5 solved, 1 invalid`, and how many cannot be read besides. */
+export function tallyWords({
+  episodes,
+  successes,
+  invalid,
+  unread = 0,
+}: Pick<SectionTally, 'episodes' | 'successes' | 'invalid'> & { unread?: number }) {
   const words =
     episodes === 1
       ? l10n.t('1 episode, {0} solved', successes)
       : l10n.t('{0} episodes, {1} solved', episodes, successes);
-  return invalid > 0 ? `${words}, ${l10n.t('{0} invalid', invalid)}` : words;
+  const parts = [words];
+  if (invalid > 0) parts.push(l10n.t('{0} invalid', invalid));
+  if (unread > 0) parts.push(l10n.t('{0} damaged', unread));
+  return parts.join(', ');
 }
 
 /** Whether the rewards of a group differ shows in its icon: one without signal teaches nothing. */
@@ -135,6 +143,12 @@ export function callWords({ tools, promptTokens, responseTokens, status, sample 
 export function callName(id: string): string {
   const [, task, init, attempt, turn] = /\.([\w-]+)\.i(\d+)\.a(\d+)\.\d+\.c(\d+)/.exec(id) ?? [];
   return task === undefined ? id : l10n.t('{0}, state {1}, attempt {2}, turn {3}', task, init, attempt, turn);
+}
+
+/** `tabletop_goal-4, state 17, attempt 2`: what an episode's id says. */
+export function episodeName(id: string): string {
+  const [, task, init, attempt] = /\.([\w-]+)\.i(\d+)\.a(\d+)\.\d+$/.exec(id) ?? [];
+  return task === undefined ? id : l10n.t('{0}, state {1}, attempt {2}', task, init, attempt);
 }
 
 /** `selected, advantage +0.500` */

@@ -17,6 +17,7 @@ import { type Recording, RecordingError } from '../recording.ts';
 import { type CallInPart, UNREAD_MESSAGE } from '../resolve.ts';
 import { actionsOf, type ReplayAction } from './actions.ts';
 import { attemptsOf, type ReplayAttempt } from './group.ts';
+import { isOver } from './listing.ts';
 import { type Place, placesOf } from './places.ts';
 import { assignSpans, assignSpansBack, type ReplaySpan, readSpans } from './spans.ts';
 
@@ -185,7 +186,7 @@ export class ReplayEpisode {
     const episodes = await this.recording.episodes(this.section);
     const record = await episodes.byId(this.id);
     const before = JSON.stringify([this.places, this.found]);
-    this.found = outcomeOf(record, await this.isOver());
+    this.found = outcomeOf(record, await isOver(this.recording));
     this.attempts = this.found.record ? await attemptsOf(episodes, this.found.record) : [];
     this.places = placesOf(await calls.forEpisode(this.id), this.found.record?.turns ?? null);
     this.cache.clear();
@@ -273,13 +274,6 @@ export class ReplayEpisode {
       return { actions: actionsOf(call, messages, shared), known: !messages.includes(UNREAD_MESSAGE, shared) };
     }
     return { actions: actionsOf(call, null, 0), known: true };
-  }
-
-  /** Nobody writes the run now, as its journal says. One that was stopped can be resumed, and says so then. */
-  private async isOver(): Promise<boolean> {
-    const journal = await this.recording.journal();
-    const last = journal.length > 0 ? await journal.get(journal.length - 1) : undefined;
-    return last !== undefined && !isDamaged(last) && /^run-(finished|stopped|failed)$/.test(last.event.type);
   }
 
   private async readSpans(): Promise<SpansOfActions> {

@@ -15,6 +15,8 @@ export { ExpressionError, holds } from './expression.ts';
 export { FACT_NAMES, facts, levelOf, parseCondition, placeAt, valueAt } from './facts.ts';
 export { findEpisode } from './find-episode.ts';
 export type { ReplayAttempt } from './group.ts';
+export { type ListedEpisode, listedEpisodes } from './listing.ts';
+
 export { cutAt, shown, shownInLine } from './shown-text.ts';
 export type { ReplaySpan } from './spans.ts';
 export { threadOf } from './thread.ts';

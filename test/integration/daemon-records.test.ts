@@ -1,6 +1,6 @@
 /** Reading runs, checks, single episodes, evaluations and serving through a real daemon, on one finished run. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { DaemonClient } from '../../extension/daemon/client.ts';
 import { FollowedRun } from '../../extension/daemon/followed-run.ts';
 import { RunList } from '../../extension/runs/run-list.ts';
-import type { CallSummary } from '../../protocol/daemon.ts';
+import type { CallSummary, GroupSummary } from '../../protocol/daemon.ts';
 import { type EpisodeRecord, imageRefSchema, type SampleRecord } from '../../protocol/records.ts';
 import { isDamaged } from '../../recordings/index.ts';
 import { EPISODES, recordTalk, SECTION } from '../workbench/recorded-talk.ts';
@@ -170,6 +170,34 @@ describe('records', () => {
     const [broken] = (await client.request('runs.list', {})).filter((one) => one.run === 'runs/damaged');
     expect(broken).toMatchObject({ state: 'damaged', problem: expect.stringContaining('run.json') });
     await expect(client.request('runs.snapshot', { run: 'damaged' })).rejects.toMatchObject({ kind: 'notFound' });
+    rmSync(copy, { recursive: true });
+  });
+
+  it('damaged episodes are listed with their group, or behind the groups where they do not tell it', async () => {
+    const copy = join(place.folder, 'runs', 'hurt');
+    cpSync(directory, copy, { recursive: true });
+    const section = 'rounds/0001';
+    const path = join(copy, section, 'episodes.jsonl');
+    const [first, second, third, ...others] = readFileSync(path, 'utf8').split('\n');
+    const hurt = [
+      first.replace(/"reward":[^,]+/, '"reward":"high"'),
+      second.replace('"version":1', '"version":9'),
+      third.replace(/"init":\d+/, '"init":"?"'),
+    ];
+    writeFileSync(path, [...hurt, ...others].join('\n'));
+    const { task, init } = JSON.parse(first) as EpisodeRecord;
+    const { items, total } = await client.request('groups.list', { run: 'runs/hurt', section });
+    const groups = items.filter((item) => !isDamaged(item)) as GroupSummary[];
+    const counted = groups.reduce((sum, { episodes, unread = 0 }) => sum + episodes + unread, 0);
+    expect([counted, groups.reduce((sum, { unread = 0 }) => sum + unread, 0), total]).toEqual([3, 2, items.length]);
+    expect(items.at(-1)).toEqual({ damaged: expect.stringMatching(/^init: /), line: 3 });
+    const group = await client.request('episodes.list', { run: 'runs/hurt', section, filter: { task, init } });
+    const unread = groups.find((one) => one.task === task && one.init === init)?.unread;
+    expect(group.items.filter(isDamaged)).toHaveLength(unread as number);
+    expect(group.items).toContainEqual({ damaged: expect.stringMatching(/^reward: /), line: 1 });
+    const elsewhere = { task, init: init + 1000 };
+    const none = await client.request('episodes.list', { run: 'runs/hurt', section, filter: elsewhere });
+    expect(none.total).toBe(0);
     rmSync(copy, { recursive: true });
   });
 });

@@ -88,7 +88,7 @@ export function daemonMethodsOf(daemon: Daemon): Methods {
         const index = await recording.episodes(section);
         return filter === undefined
           ? pages.pageOf(index, paging, newestFirst)
-          : pages.wantedOf(index, paging, pages.episodeWanted(filter), newestFirst);
+          : pages.wantedOf(index, paging, pages.episodeWanted(filter), newestFirst, pages.damagedWanted(filter));
       }),
     'episodes.get': ({ run, episode }) => reading(run, (recording) => findEpisode(recording, episode)),
     'episodes.run': async (params, { signal }) =>

@@ -2,7 +2,14 @@
 import type { CallSummary, EpisodeFilter, GroupSummary } from '../../protocol/daemon.ts';
 import { SUCCESS_REWARD, succeeded } from '../../protocol/outcome.ts';
 import type { CallRecord, EpisodeRecord, SampleRecord } from '../../protocol/records.ts';
-import { type Damaged, isDamaged, type RecordIndex, type Recording } from '../../recordings/index.ts';
+import {
+  type Damaged,
+  isDamaged,
+  type RecordIndex,
+  type Recording,
+  type Said,
+  saidBy,
+} from '../../recordings/index.ts';
 
 /** Bytes of JSON after which a page ends early. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
@@ -43,15 +50,16 @@ export async function pageOf<T extends object>(
   return fitting(total, items);
 }
 
-/** The same of the records that are wanted; damaged lines are left out, as nothing is known of them. */
+/** The same of the records that are wanted; damaged lines are left out, save those that are wanted by what they tell. */
 export async function wantedOf<T extends object>(
   index: RecordIndex<T>,
   { offset, limit }: Paging,
   wanted: (record: T) => boolean,
   newestFirst = false,
+  wantedDamaged: (said: Said) => boolean = () => false,
 ): Promise<Page<T>> {
   await index.refresh();
-  const items: T[] = [];
+  const items: (T | Damaged)[] = [];
   let total = 0;
   const length = index.length;
   for (let from = 0; from < length; from += BLOCK) {
@@ -59,7 +67,7 @@ export async function wantedOf<T extends object>(
       ? (await index.read(Math.max(0, length - from - BLOCK), length - from)).reverse()
       : await index.read(from, from + BLOCK);
     for (const record of block) {
-      if (isDamaged(record) || !wanted(record)) continue;
+      if (isDamaged(record) ? !wantedDamaged(saidBy(record)) : !wanted(record)) continue;
       if (total >= offset && items.length < limit) items.push(record);
       total++;
     }
@@ -78,8 +86,17 @@ export function episodeWanted(filter: EpisodeFilter): (episode: EpisodeRecord) =
   };
 }
 
-/** Groups of a section: those of the round's plan first, also before they were played, then others as they come. */
-export async function groupsOf(recording: Recording, section: string): Promise<GroupSummary[]> {
+/** The same for a damaged one: where a group is meant, and it tells that it is of that group. Nobody knows its outcome. */
+export function damagedWanted({ task, init, outcome }: EpisodeFilter): (said: Said) => boolean {
+  const group = task !== undefined && init !== undefined && outcome === undefined;
+  return (said) => group && said.task === task && said.init === init;
+}
+
+/**
+ * Groups of a section: those of the round's plan first, also before they were played, then others as they come, then
+ * damaged lines that do not tell their group. An unfinished last line is just being written.
+ */
+export async function groupsOf(recording: Recording, section: string): Promise<(GroupSummary | Damaged)[]> {
   const round = roundOf(section);
   const plan = round === undefined ? undefined : await recording.plan(round);
   const known = plan && !isDamaged(plan) ? plan : undefined;
@@ -95,10 +112,18 @@ export async function groupsOf(recording: Recording, section: string): Promise<G
     return found;
   };
   for (const { task, init } of known?.groups ?? []) groupFor(task, init).summary.planned = known?.attempts ?? null;
+  const nowhere: Damaged[] = [];
   const index = await recording.episodes(section);
   await index.refresh();
   for await (const episode of index) {
-    if (isDamaged(episode)) continue;
+    if (isDamaged(episode)) {
+      const { task, init } = saidBy(episode);
+      if (task !== undefined && init !== undefined) {
+        const { summary } = groupFor(task, init);
+        summary.unread = (summary.unread ?? 0) + 1;
+      } else if (!episode.torn) nowhere.push(episode);
+      continue;
+    }
     const { summary, rewards } = groupFor(episode.task, episode.init);
     summary.episodes++;
     if (!episode.valid) summary.invalid++;
@@ -107,16 +132,18 @@ export async function groupsOf(recording: Recording, section: string): Promise<G
       if (episode.reward >= SUCCESS_REWARD) summary.successes++;
     }
   }
-  return [...groups.values()].map(({ summary, rewards }) => ({
+  const told = [...groups.values()].map(({ summary, rewards }) => ({
     ...summary,
     meanReward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
     signal: summary.signal === null ? null : rewards.some((reward) => reward !== rewards[0]),
   }));
+  return [...told, ...nowhere];
 }
 
-/** Whether a group is meant by a filter: an outcome that one of its episodes has. */
-export function groupWanted(filter: EpisodeFilter): (group: GroupSummary) => boolean {
+/** Whether a group is meant by a filter: an outcome that one of its episodes has. A damaged line tells none, and no task. */
+export function groupWanted(filter: EpisodeFilter): (group: GroupSummary | Damaged) => boolean {
   return (group) => {
+    if (isDamaged(group)) return false;
     if (filter.task !== undefined && !group.task.includes(filter.task)) return false;
     if (filter.init !== undefined && group.init !== filter.init) return false;
     if (filter.outcome === 'success') return group.successes > 0;

@@ -1,4 +1,6 @@
 /** Which episode is meant. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CommandError } from '../../../../cli/exit.ts';
 import { chooseEpisode, type Selectors, severalWords } from '../../../../cli/replay/choose.ts';
@@ -9,7 +11,7 @@ import { call, episode, runInfo, temporaryFolder } from '../../trainer-daemon/st
 const ROUND = 'rounds/0001';
 
 /** Two tasks in a round, a repeated try, a teacher's episode of the same task, and one that is running. */
-async function recorded() {
+async function recorded(damage?: (folder: string) => void) {
   const folder = temporaryFolder();
   const run = await createRun(folder, runInfo);
   const add = async (section: string, id: string, fields: object) => {
@@ -29,6 +31,7 @@ async function recorded() {
     { call: 'x.r1.s-1.i12.a0.0.c0', episode: 'x.r1.s-1.i12.a0.0', advantage: -0.25, ...sample },
   ]);
   await run.close();
+  damage?.(folder);
   const recording = await openRecording(folder);
   onTestFinished(() => recording.close());
   return (selectors: Partial<Selectors>) => chooseEpisode(recording, { words: [], ...selectors });
@@ -71,6 +74,26 @@ describe('choosing an episode', () => {
     expect(found.several.map(({ section }) => section)).toEqual(['teacher', ROUND]);
     expect(severalWords(found.several)).toContain('x.t0.s-0.i11.a0.0, x.r1.s-0.i11.a0.0');
     expect(await choose({})).toMatchObject({ several: { length: 5 } });
+  });
+
+  it('lists episodes whose record is damaged as such, and finds them by what can be read of them', async () => {
+    const choose = await recorded((folder) => {
+      const path = join(folder, ROUND, 'episodes.jsonl');
+      const [first, second, ...others] = readFileSync(path, 'utf8').split('\n');
+      const lines = [first.replace('"reward":1', '"reward":"high"'), second.replace('"version":1', '"version":9')];
+      writeFileSync(path, [...lines, ...others].join('\n'));
+    });
+    const found = await choose({ section: ROUND });
+    if (!('several' in found)) throw new Error('one was chosen');
+    expect(found.several.map(({ id, state }) => [id.slice(9), state])).toEqual([
+      ['i11.a0.0', 'damaged'],
+      ['i11.a1.1', 'ended'],
+      ['i12.a0.0', 'ended'],
+      ['i13.a0.0', 'running'],
+    ]);
+    expect(await choose({ section: ROUND, task: 's/0', attempt: 0 })).toEqual({
+      ...{ section: ROUND, id: 'x.r1.s-0.i11.a0.0' },
+    });
   });
 
   it('says what there is where nothing is meant', async () => {

@@ -162,6 +162,7 @@ describe('the replay on a screen', () => {
 
 describe('the list of episodes', () => {
   const one = (id: string, task: string | null): Candidate => ({
+    state: task === null ? 'running' : 'ended',
     ...{ section: SECTION, id, task, init: 11, attempt: 0, valid: true, turns: 3 },
     reward: task === null ? null : 1,
   });

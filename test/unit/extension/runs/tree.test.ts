@@ -13,15 +13,17 @@ vi.mock('vscode', () => ({
   l10n: { t: (text: string) => text },
 }));
 
+const { tallyWords } = await import('../../../../extension/runs/words.ts');
 const { RunsTree } = await import('../../../../extension/runs/tree.ts');
 
 /** A window with one folder and one run, whose daemon knows of one episode. */
-function window() {
+function window(others: Record<string, unknown> = {}) {
   const episode = { id: 'e1', task: 'quick/0', init: 3 };
   const answers: Record<string, unknown> = {
     'episodes.list': { total: 1, items: [episode] },
     'runs.snapshot': { sections: ['teacher'], state: { sections: [] } },
     'groups.list': { total: 1, items: [{ task: 'quick/0', init: 3 }] },
+    ...others,
   };
   const folder = {
     place: { uri: 'file:///work' },
@@ -53,5 +55,20 @@ describe('the tree of runs', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(drawn).toHaveLength(1);
     expect(drawn[0]).toBe(shown);
+  });
+
+  it('shows damaged episodes with their line and the reason, in their group or behind the groups', async () => {
+    const hurt = { damaged: 'reward: Invalid input', line: 7 };
+    const { tree } = window({
+      'groups.list': { total: 2, items: [{ task: 'quick/0', init: 3, unread: 1 }, hurt] },
+      'episodes.list': { total: 2, items: [{ id: 'e1', task: 'quick/0', init: 3 }, hurt] },
+    });
+    const [run] = await tree.getChildren();
+    const [section] = await tree.getChildren(run);
+    const [group, stray] = await tree.getChildren(section);
+    const told = { kind: 'damaged', message: 'episodes.jsonl, line 7: reward: Invalid input' };
+    expect(stray).toEqual(told);
+    expect((await tree.getChildren(group))[1]).toEqual(told);
+    expect(tallyWords({ episodes: 2, successes: 1, invalid: 0, unread: 1 })).toMatch(/solved, \{0\} damaged$/);
   });
 });
