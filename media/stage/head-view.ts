@@ -1,5 +1,6 @@
 /** Which episode it is, and how it ended. */
 import type { StageEpisode } from '../../extension/replay/stage/data.ts';
+import { shownInLine } from '../../recordings/replay/shown-text.ts';
 import { element } from '../panel/elements.ts';
 import { outcomeWords } from './call-words.ts';
 import { word } from './words.ts';
@@ -17,7 +18,7 @@ export function headView(episode: StageEpisode): HTMLElement {
       {},
       element('span', { class: `badge badge-${state}` }, outcomeWords(episode)),
       ' ',
-      element('span', { class: 'note' }, `${run}, ${section}, ${id}`),
+      element('span', { class: 'note' }, `${run}, ${section}, ${shownInLine(id)}`),
     ),
   );
 }

@@ -2,6 +2,7 @@
  * The host's side of one stage: the cursor is the truth, the page shows where it stands and asks for moves. Knows nothing
  * of VS Code.
  */
+import { shownInLine } from '../../../recordings/replay/index.ts';
 import { type StageRestore, type ToHost, type ToPage, toHostSchema } from './messages.ts';
 import type { StageSource } from './source.ts';
 import type { StageWords } from './wording.ts';
@@ -16,6 +17,8 @@ export interface Surroundings {
 const PACE = 500;
 /** Bytes of an image that is shown. */
 const LARGEST_IMAGE = 32 * 1024 * 1024;
+/** Characters of what went wrong, which names of the recording may be in. */
+const LONGEST_PROBLEM = 1999;
 
 export class StageConversation {
   private readonly source: StageSource;
@@ -114,7 +117,7 @@ export class StageConversation {
     try {
       this.post({ type: 'scene', episode, scene: await this.source.scene(episode), problem: null });
     } catch (error) {
-      this.post({ type: 'scene', episode, scene: null, problem: (error as Error).message });
+      this.post({ type: 'scene', episode, scene: null, problem: saidBy(error) });
     }
   }
 
@@ -124,7 +127,7 @@ export class StageConversation {
       if (bytes.length > LARGEST_IMAGE) throw new Error(`the image is too large to be shown (${bytes.length} bytes)`);
       this.post({ type: 'image', sha, mediaType, base64: Buffer.from(bytes).toString('base64'), problem: null });
     } catch (error) {
-      this.post({ type: 'image', sha, mediaType: '', base64: null, problem: (error as Error).message });
+      this.post({ type: 'image', sha, mediaType: '', base64: null, problem: saidBy(error) });
     }
   }
 
@@ -140,11 +143,15 @@ export class StageConversation {
     this.working = this.working.then(work).catch((error: Error) => {
       this.surroundings.log(`stage: ${error.stack ?? error.message}`);
       if (this.shown === undefined) return;
-      this.post({ type: 'refused', message: error.message.slice(0, 2000) });
+      this.post({ type: 'refused', message: saidBy(error) });
       const { episode, position } = this.source.place();
       // Where the page went ahead, it comes back.
       if (episode === this.shown) this.post({ type: 'position', episode, position, restore: this.restore() });
     });
     return this.working;
   }
+}
+
+function saidBy(error: unknown): string {
+  return shownInLine((error as Error).message, LONGEST_PROBLEM);
 }

@@ -1,14 +1,27 @@
-/** From a recorded episode to what the stage shows of it. */
+/**
+ * From a recorded episode to what the stage shows of it. Texts of the recording become safe to be looked at; ids, by which
+ * page and host know an episode, stay as they are.
+ */
 import type { Message } from '../../../protocol/chat.ts';
 import { CHANNELS } from '../../../protocol/poses.ts';
 import { imageRefSchema } from '../../../protocol/records.ts';
 import type { TrajectoryDetection, TrajectorySpan } from '../../../protocol/trajectory.ts';
 import { type DecodedTrajectory, isDamaged } from '../../../recordings/index.ts';
-import type { ReplayAction, ReplayCall, ReplayEpisode } from '../../../recordings/replay/index.ts';
+import {
+  cutAt,
+  type ReplayAction,
+  type ReplayCall,
+  type ReplayEpisode,
+  shown,
+  shownInLine,
+} from '../../../recordings/replay/index.ts';
 import type { StageCall, StageDetection, StageEpisode, StageImage, StageScene, StageTool } from './data.ts';
 
 /** Longer texts are cut; the transcript has them whole. */
 const LONGEST_TEXT = 8000;
+/** With the mark of the cut it is as long as data.ts allows. */
+const LONGEST_NAME = 399;
+const LONGEST_LABEL = 400;
 
 /** The trajectory of the episode, null where none was recorded, or why it cannot be shown. */
 export type StageTrajectory = DecodedTrajectory | { problem: string } | null;
@@ -25,9 +38,9 @@ export async function stageEpisode(episode: ReplayEpisode, trajectory: StageTraj
   }
   return {
     id: episode.id,
-    run: episode.recording.info.name,
-    section: episode.section,
-    task: record?.task ?? taskOf(episode.id),
+    run: named(episode.recording.info.name),
+    section: named(episode.section),
+    task: named(record?.task ?? taskOf(episode.id)),
     init: record?.init ?? null,
     attempt: record?.attempt ?? null,
     outcome: record && {
@@ -57,9 +70,10 @@ export function stageScene({ bodies, geoms, poses, spans }: DecodedTrajectory): 
   for (let k = 0; k < values.length; k++) bytes.writeInt16LE(values[k], 2 * k);
   const held: StageScene['held'] = [];
   for (const span of spans) {
-    if ((held.at(-1)?.body ?? null) !== span.held) held.push({ start: span.end, body: span.held });
+    const body = namedOrNull(span.held);
+    if ((held.at(-1)?.body ?? null) !== body) held.push({ start: span.end, body });
   }
-  return { bodies, geoms, rate, frames, poses: bytes.toString('base64'), held };
+  return { bodies: bodies.map(named), geoms, rate, frames, poses: bytes.toString('base64'), held };
 }
 
 function stageCall(replayed: ReplayCall, spans: readonly TrajectorySpan[], looked: readonly Look[]): StageCall {
@@ -95,27 +109,27 @@ function stageCall(replayed: ReplayCall, spans: readonly TrajectorySpan[], looke
     promptTokens: call.promptTokenIds?.length ?? call.usage?.prompt_tokens ?? null,
     responseTokens: call.responseTokenIds?.length ?? call.usage?.completion_tokens ?? null,
     status: call.status,
-    finishReason: call.finishReason?.slice(0, 400) ?? null,
+    finishReason: namedOrNull(call.finishReason),
     advantage: sample?.advantage ?? null,
-    sample: sample?.status ?? null,
+    sample: namedOrNull(sample?.status ?? null),
   };
 }
 
 function stageTool(action: ReplayAction, spans: readonly TrajectorySpan[]): StageTool {
   const span = action.span === null ? undefined : spans[action.span];
   return {
-    name: action.name.slice(0, 400),
+    name: named(action.name),
     arguments: cut(action.argumentText),
     result: cutOrNull(action.result),
     failed: action.failed,
     interval: span ? { start: span.start, end: span.end } : null,
-    ...(span && { held: span.held }),
+    ...(span && { held: namedOrNull(span.held) }),
     detections: span?.detections?.map(stageDetection) ?? null,
   };
 }
 
 function stageDetection({ name, position, size, yaw, confidence, camera, box }: TrajectoryDetection): StageDetection {
-  return { name, position, size, yaw, confidence, camera, box };
+  return { name: named(name), position, size, yaw, confidence, camera: named(camera), box };
 }
 
 /** A picture that a call asked for, and what was detected at the same simulated time. */
@@ -138,7 +152,7 @@ function imagesOf(messages: readonly Message[], looked: readonly Look[]): StageI
   const images: StageImage[] = [];
   for (const { content } of messages) {
     if (!Array.isArray(content)) continue;
-    const label = cut(content.flatMap(({ text }) => text ?? []).join(' ')).slice(0, 400);
+    const label = cutAt(content.flatMap(({ text }) => text ?? []).join(' '), LONGEST_LABEL);
     for (const part of content) {
       const image = imageRefSchema.safeParse(part);
       if (!image.success) continue;
@@ -146,7 +160,7 @@ function imagesOf(messages: readonly Message[], looked: readonly Look[]): StageI
       const words: string[] = label.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
       const seen = looked[images.length] ?? [];
       const detections = seen.filter(({ camera }) => words.includes(camera.toLowerCase())).map(stageDetection);
-      images.push({ sha: sha256, mediaType: mediaType.slice(0, 400), label, detections });
+      images.push({ sha: sha256, mediaType: mediaType.slice(0, 400), label: cut(label), detections });
     }
   }
   return images;
@@ -158,7 +172,17 @@ function taskOf(id: string): string {
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)} …` : text;
+  // Marks are longer than what they stand for; what is far beyond the cut need not be looked at.
+  const seen = shown(text.slice(0, LONGEST_TEXT + 1));
+  return text.length > LONGEST_TEXT || seen.length > LONGEST_TEXT ? `${cutAt(seen, LONGEST_TEXT)} …` : seen;
+}
+
+function named(text: string): string {
+  return shownInLine(text, LONGEST_NAME);
+}
+
+function namedOrNull(text: string | null): string | null {
+  return text === null ? null : named(text);
 }
 
 function cutOrNull(text: string | null): string | null {

@@ -1,5 +1,5 @@
 /** The host's side of a stage, over a real replay of a recorded group. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ReplaySession } from '../../../../../extension/replay/session.ts';
@@ -13,9 +13,11 @@ import type { CallRecord, SampleRecord } from '../../../../../protocol/records.t
 import { EPISODES, SECTION, stagedRun } from '../../../../integration/staged-run.ts';
 import { linesOf, temporaryFolder } from '../../../trainer-daemon/store/runs.ts';
 
-async function opened() {
+/** @param change of the files of the run, before it is opened. */
+async function opened(change: (directory: string) => void = () => {}) {
   const directory = temporaryFolder();
   const solved = await stagedRun(directory);
+  change(directory);
   const log: string[] = [];
   const session = await ReplaySession.open({ directory, section: SECTION, episode: EPISODES[0] }, (text) =>
     log.push(text),
@@ -80,6 +82,34 @@ describe('the conversation with a stage', () => {
     const seen = episode.calls[0].tools[0].detections?.filter(({ camera }) => camera === 'wrist');
     expect(image.detections).toEqual(seen);
     expect(seen?.length).toBeGreaterThan(2);
+  });
+
+  it('shows unseen characters of the recording as marks', async () => {
+    const { conversation, posted, last } = await opened((directory) => {
+      const change = (file: string, from: string, to: string) => {
+        const place = join(directory, SECTION, file);
+        const text = readFileSync(place, 'utf8');
+        expect(text).toContain(from);
+        writeFileSync(place, text.replaceAll(from, JSON.stringify(to).slice(1, -1)));
+      };
+      change('calls.jsonl', 'I look first.', `look \u202e\u001b[31m${'\u2066'.repeat(9000)}`);
+      change('calls.jsonl', 'pick', 'pick\u202e');
+      change('episodes.jsonl', 'tabletop_goal_swap/2', 'tabletop_goal_swap/2\u202e');
+      change(`output/${EPISODES[0]}/trajectory.json`, 'black_bowl', `black${'\u202e'.repeat(100)}`);
+    });
+    await conversation.hear({ type: 'ready' });
+    await conversation.hear({ type: 'scene', episode: EPISODES[0] });
+    for (const one of posted) expect(toPageSchema.parse(JSON.parse(JSON.stringify(one)))).toEqual(one);
+    expect(JSON.stringify(posted)).not.toMatch(/[\u202e\u2066]|\\u001b/);
+    const { episode } = last('snapshot');
+    expect(episode.task).toMatch(/‹U\+202E›$/);
+    expect(episode.calls[0].reasoning).toMatch(/^look ‹U\+202E›␛\[31m‹U\+2066›.*…$/);
+    const { scene } = last('scene');
+    const bowl = scene?.bodies.find((body) => body.startsWith('black'));
+    expect(bowl).toMatch(/^black(‹U\+202E›)+.*…$/);
+    // The body is still known as the one that is held.
+    expect(scene?.held.map(({ body }) => body)).toContain(bowl);
+    expect(episode.calls[2].tools[0]).toMatchObject({ name: 'pick‹U+202E›', held: bowl });
   });
 
   it('gives scenes and pictures when they are asked for', async () => {
