@@ -12,6 +12,7 @@ import {
   type ReplayCall,
   type ReplayEpisode,
   readTranscript,
+  shownInLine,
   Transcript,
   type TranscriptSection,
   type TranscriptView,
@@ -173,11 +174,17 @@ export class ReplaySession {
     return this.loaded.length - 1;
   }
 
-  /** Loads every attempt of the episode's group. @returns why some could not be, in words. */
+  /** Loads every attempt of the episode's group. @returns which of them lack or are damaged, and why, in words. */
   async loadGroup(): Promise<string[]> {
     const problems: string[] = [];
-    for (const { id } of this.loaded[0].group) {
-      await this.load(id).catch((error: Error) => problems.push(error.message));
+    const { group, lacking } = this.loaded[0];
+    const failed = (error: Error) => void problems.push(error.message);
+    for (const { id } of group) await this.load(id).catch(failed);
+    for (const { id, attempt, reason } of lacking) {
+      const which = `attempt ${attempt ?? '?'} of the group`;
+      problems.push(id === null ? `${which} lacks: ${reason}` : `${which} (${shownInLine(id)}) is damaged: ${reason}`);
+      // Its calls can be looked at all the same.
+      if (id !== null) await this.load(id).catch(failed);
     }
     return problems;
   }

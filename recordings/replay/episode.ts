@@ -16,7 +16,7 @@ import type { RecordIndex } from '../record-index.ts';
 import { type Recording, RecordingError } from '../recording.ts';
 import { type CallInPart, UNREAD_MESSAGE } from '../resolve.ts';
 import { actionsOf, type ReplayAction } from './actions.ts';
-import { attemptsOf, type ReplayAttempt } from './group.ts';
+import { groupOf, type LackingAttempt, type ReplayAttempt, type ReplayGroup } from './group.ts';
 import { isOver } from './listing.ts';
 import { type Place, placesOf } from './places.ts';
 import { assignSpans, assignSpansBack, type ReplaySpan, readSpans } from './spans.ts';
@@ -89,7 +89,7 @@ export class ReplayEpisode {
   readonly section: string;
   readonly id: string;
   private found: EpisodeOutcome = { record: null, reason: 'not read yet', damaged: false, running: true };
-  private attempts: ReplayAttempt[] = [];
+  private others: ReplayGroup = { attempts: [], lacking: [] };
   private places: Place[] = [];
   private readonly cache = new Map<number, Promise<ReplayCall>>();
   private readonly records = new Map<number, Promise<CallInPart | Damaged>>();
@@ -107,7 +107,12 @@ export class ReplayEpisode {
 
   /** Episodes of the same task and initial state in the section that have a record, this one among them. */
   get group(): readonly ReplayAttempt[] {
-    return this.attempts;
+    return this.others.attempts;
+  }
+
+  /** Attempts of the group whose record is damaged, or that have none (yet). */
+  get lacking(): readonly LackingAttempt[] {
+    return this.others.lacking;
   }
 
   /** Number of positions. */
@@ -187,11 +192,21 @@ export class ReplayEpisode {
     const record = await episodes.byId(this.id);
     const before = JSON.stringify([this.places, this.found]);
     this.found = outcomeOf(record, await isOver(this.recording));
-    this.attempts = this.found.record ? await attemptsOf(episodes, this.found.record) : [];
+    this.others = { attempts: [], lacking: [] };
+    if (this.found.record)
+      this.others = await groupOf(episodes, this.found.record, await this.planned(this.found.record));
     this.places = placesOf(await calls.forEpisode(this.id), this.found.record?.turns ?? null);
     this.cache.clear();
     this.records.clear();
     if (JSON.stringify([this.places, this.found]) !== before) this.spanned = undefined;
+  }
+
+  /** How many attempts the round's plan has of the group. */
+  private async planned({ task, init }: EpisodeRecord): Promise<number | null> {
+    const round = roundOf(this.section);
+    const plan = round === undefined ? undefined : await this.recording.plan(round);
+    if (!plan || isDamaged(plan)) return null;
+    return plan.groups.some((one) => one.task === task && one.init === init) ? plan.attempts : null;
   }
 
   private place(position: number): Place {

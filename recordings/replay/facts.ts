@@ -212,7 +212,7 @@ function statistics(values: readonly number[] | null) {
   return { min: least, mean: sum / values.length, max: most, sum };
 }
 
-function groupOf({ group }: ReplayEpisode) {
+function groupOf({ group, lacking }: ReplayEpisode) {
   const rewards = group.filter(({ valid }) => valid).map(({ reward }) => reward);
   return {
     size: group.length,
@@ -222,5 +222,7 @@ function groupOf({ group }: ReplayEpisode) {
     mean: rewards.length === 0 ? null : rewards.reduce((a, b) => a + b, 0) / rewards.length,
     best: rewards.length === 0 ? null : Math.max(...rewards),
     attempts: group,
+    /** What the numbers above leave out. */
+    ...(lacking.length > 0 ? { lacking } : {}),
   };
 }

@@ -14,7 +14,7 @@ export { type EpisodeOutcome, openReplayEpisode, type ReplayCall, ReplayEpisode,
 export { ExpressionError, holds } from './expression.ts';
 export { FACT_NAMES, facts, levelOf, parseCondition, placeAt, valueAt } from './facts.ts';
 export { findEpisode } from './find-episode.ts';
-export type { ReplayAttempt } from './group.ts';
+export type { LackingAttempt, ReplayAttempt } from './group.ts';
 export { type ListedEpisode, listedEpisodes } from './listing.ts';
 
 export { cutAt, shown, shownInLine } from './shown-text.ts';

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ReplaySession } from '../../../../extension/replay/session.ts';
 import { ReplaySessions } from '../../../../extension/replay/sessions.ts';
@@ -40,6 +42,20 @@ describe('a replay session', () => {
     await expect(session.load('e9')).rejects.toThrow(RecordingError);
     await session.cursor.stepForward(1);
     expect(session.episode.id).toBe('e0');
+  });
+
+  it('says which attempts of a group are damaged or lack, and loads what there is of them', async () => {
+    const folder = await recordedGroup();
+    const path = join(folder, SECTION, 'episodes.jsonl');
+    const [e0, e1, e2] = readFileSync(path, 'utf8').split('\n');
+    const lines = [e0, e1.replace('"version":1', '"version":9'), e2.replace('"attempt":2', '"attempt":3')];
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    const session = await open(folder);
+    expect(await session.loadGroup()).toEqual([
+      expect.stringMatching(/^attempt 1 of the group \(e1\) is damaged: episodes\.jsonl, line 2: written by a newer/),
+      'attempt 2 of the group lacks: it has no record',
+    ]);
+    expect(session.episodes.map(({ id }) => id)).toEqual(['e0', 'e2', 'e1']);
   });
 
   it('tells the calls from one on without the times that they took, line by line as otherwise', async () => {

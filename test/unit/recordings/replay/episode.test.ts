@@ -90,6 +90,36 @@ describe('an episode', () => {
     expect((await open(folder, ids[3])).group.map(({ id }) => id)).toEqual(ids.slice(0, 4));
   });
 
+  it('tells which attempts of its group are damaged or have no record, by ids of any kind', async () => {
+    const ids = [0, 1, 3].map((attempt) => `1f0c2ab9.r1.s-0.i15.a${attempt}.0`);
+    const folder = await recordedGroup({
+      more: async (run) => {
+        for (const id of ids)
+          await run
+            .section(SECTION)
+            .appendEpisode({ ...record(id), init: 15, attempt: Number(id.at(-3)), task: 's/0' });
+      },
+    });
+    expect((await open(folder)).lacking).toEqual([]);
+    const path = join(folder, SECTION, 'episodes.jsonl');
+    const lines = readFileSync(path, 'utf8').split('\n');
+    for (const line of [1, 5]) lines[line] = lines[line].replace(/"reward":[^,]+/, '"reward":"high"');
+    writeFileSync(path, lines.join('\n'));
+    expect((await open(folder)).lacking).toEqual([
+      { id: 'e1', attempt: 1, reason: expect.stringMatching(/^episodes\.jsonl, line 2: reward: /) },
+    ]);
+    const ours = await open(folder, ids[0]);
+    expect(ours.lacking).toEqual([
+      { id: ids[1], attempt: 1, reason: expect.stringMatching(/^episodes\.jsonl, line 6: reward: /) },
+      { id: null, attempt: 2, reason: 'it has no record' },
+    ]);
+    expect(await valueAt(parseCondition('group.lacking[1].attempt'), await placeAt(ours, 0, 'call'))).toBe(2);
+    // What the round's plan has besides lacks, too.
+    const plan = { round: 1, policyVersion: 0, attempts: 5, groups: [{ task: 's/0', init: 15 }] };
+    writeFileSync(join(folder, SECTION, 'plan.json'), JSON.stringify(plan));
+    expect((await open(folder, ids[0])).lacking.map(({ attempt }) => attempt)).toEqual([1, 2, 4]);
+  });
+
   it('gives the numbers of samples.jsonl and scores.jsonl', async () => {
     const folder = await recordedGroup();
     for (const id of ['e0', 'e1', 'e2']) {
