@@ -6,6 +6,7 @@ import { SUCCESS_REWARD } from '../../protocol/outcome.ts';
 import type { CheckedOutput } from '../../trainer-daemon/rollouts/index.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { plural } from '../output/format.ts';
+import { jsonText } from '../output/safe-text.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { wrap } from '../output/wrap.ts';
@@ -39,13 +40,12 @@ export function checkAdapterCommand(terminal: Terminal): Command {
         if (options.json) {
           const { name, file, sha256, hasScriptedTeacher } = adapter;
           terminal.out(
-            JSON.stringify(
+            jsonText(
               {
                 ok: !failed,
                 adapter: { name, file, sha256, hasScriptedTeacher, tasks, states: states ?? null },
                 outputs: checked.map((one, i) => ({ ...one, remark: one.problem === null ? remarks[i] : null })),
               },
-              null,
               2,
             ),
           );

@@ -6,6 +6,7 @@ import { openRecording } from '../../recordings/index.ts';
 import { pairEpisodes } from '../../trainer-daemon/evaluation/compare.ts';
 import { comparisonTable } from '../../trainer-daemon/evaluation/tables.ts';
 import { CommandError, EXIT } from '../exit.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
 import { episodesOf, evaluationFor } from '../run-evaluations.ts';
@@ -32,7 +33,7 @@ export function compareCommand(terminal: Terminal): Command {
           evaluation,
           policyVersion,
         });
-        terminal.out(JSON.stringify({ a: named(sideA), b: named(sideB), comparison }, null, 2));
+        terminal.out(jsonText({ a: named(sideA), b: named(sideB), comparison }, 2));
         return;
       }
       terminal.out(`A: ${sideA.evaluation} of ${sideA.directory}\nB: ${sideB.evaluation} of ${sideB.directory}\n`);

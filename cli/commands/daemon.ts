@@ -6,6 +6,7 @@ import { Command } from 'commander';
 import { type DaemonReadyLine, daemonReadyLineSchema } from '../../protocol/daemon.ts';
 import { bundlePath } from '../../trainer-daemon/bundles.ts';
 import { CommandError, EXIT } from '../exit.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parsePositive } from './serve.ts';
 
@@ -55,7 +56,7 @@ export function daemonCommand(terminal: Terminal): Command {
         if (told || end < 0) return;
         told = true;
         const line = daemonReadyLineSchema.parse(JSON.parse(text.slice(0, end)));
-        if (options.json) terminal.out(JSON.stringify(line));
+        if (options.json) terminal.out(jsonText(line));
         else if (line.type === 'ready') announce(terminal, line);
         if (line.type !== 'ready') problem = sentence(line);
       });

@@ -4,6 +4,7 @@ import { type Check, runChecks } from '../doctor/checks.ts';
 import { PROBE_COMMAND, PROBES, type Probe, runProbe } from '../doctor/probes.ts';
 import { runUpstreamChecks, type UpstreamCheckOptions, upstreamVerdict } from '../doctor/upstream.ts';
 import { EXIT } from '../exit.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { wrap } from '../output/wrap.ts';
 
@@ -32,7 +33,7 @@ export function doctorCommand(terminal: Terminal): Command {
       if (!ok) terminal.exitCode = EXIT.failed;
       if (options.json) {
         const verdict = options.upstream === undefined ? {} : { verdict: upstreamVerdict(checks) };
-        terminal.out(JSON.stringify({ ok, ...verdict, checks }, null, 2));
+        terminal.out(jsonText({ ok, ...verdict, checks }, 2));
         return;
       }
       const width = Math.max(...checks.map((check) => check.name.length));
@@ -63,6 +64,6 @@ function checkLines(check: Check, width: number, { paint, columns }: Terminal): 
 /** The hidden command that a probe's process runs. */
 export function doctorProbeCommand(terminal: Terminal): Command {
   return new Command(PROBE_COMMAND).addArgument(new Argument('<probe>').choices(PROBES)).action(async (name: Probe) => {
-    terminal.out(`probe: ${JSON.stringify(await runProbe(name))}`);
+    terminal.out(`probe: ${jsonText(await runProbe(name))}`);
   });
 }

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Stage } from '../../protocol/journal.ts';
 import type { RunForecast } from '../../trainer-daemon/training/contract.ts';
 import { approximate, bytes, plural } from '../output/format.ts';
+import { jsonText } from '../output/safe-text.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { wrap } from '../output/wrap.ts';
@@ -22,7 +23,7 @@ export function showForecast(
   );
   for (const warning of warnings) terminal.err(`${terminal.paintErr.yellow('warning')}: ${warning}`);
   if (options.json) {
-    terminal.out(JSON.stringify({ ...forecast, rows, warnings }, null, 2));
+    terminal.out(jsonText({ ...forecast, rows, warnings }, 2));
     return;
   }
   terminal.out(

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Upstream, UpstreamKind } from '../../trainer-daemon/proxy/index.ts';
 import { CommandError } from '../exit.ts';
 import { untilInterrupted } from '../interrupts.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type Door, environmentOf, tellAddresses, tellEnvironment } from '../recording/announcement.ts';
 import { closeRemotely, openRemotely } from '../recording/control.ts';
@@ -99,7 +100,7 @@ async function atRunningProxy(terminal: Terminal, options: ProxyArguments): Prom
   if (options.closeEpisode !== undefined) await closeRemotely(directory, options.closeEpisode).catch(asUsage);
   if (!options.openEpisode) return;
   const opened = await openRemotely(directory).catch(asUsage);
-  if (options.json) terminal.out(JSON.stringify({ kind: 'episode', ...opened }));
+  if (options.json) terminal.out(jsonText({ kind: 'episode', ...opened }));
   else tellEnvironment(terminal, opened, opened.model);
 }
 
@@ -264,7 +265,7 @@ function announce(
   const { model } = at.upstream;
   if (options.json) {
     terminal.out(
-      JSON.stringify({
+      jsonText({
         kind: 'listening',
         baseUrl: at.baseUrl,
         apiKey: at.key,

@@ -6,6 +6,7 @@ import { TrainingError } from '../../trainer-daemon/training/contract.ts';
 import { type PruneResult, pruneRun } from '../../trainer-daemon/training/prune.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { bytes, plural } from '../output/format.ts';
+import { jsonText } from '../output/safe-text.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
@@ -34,7 +35,7 @@ export function pruneCommand(terminal: Terminal): Command {
         const told = error instanceof StoreError || error instanceof TrainingError || error instanceof RecordingError;
         throw told ? new CommandError(error.message, EXIT.usage) : error;
       });
-      if (options.json) terminal.out(JSON.stringify({ dryRun: options.dryRun === true, ...result }, null, 2));
+      if (options.json) terminal.out(jsonText({ dryRun: options.dryRun === true, ...result }, 2));
       else print(terminal, result, options.dryRun === true);
       // Links are left on purpose; anything else that is left could not be removed.
       if (result.left.some(({ reason }) => !reason.includes('symbolic link'))) terminal.exitCode = EXIT.failed;

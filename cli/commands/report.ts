@@ -9,6 +9,7 @@ import { runWriter } from '../../trainer-daemon/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { duration, percent, plural, whole } from '../output/format.ts';
 import { RunStory } from '../output/run-story.ts';
+import { jsonText } from '../output/safe-text.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
@@ -48,7 +49,7 @@ export function reportCommand(terminal: Terminal): Command {
       const recording = await openRecording(resolveRun(named));
       try {
         const { report, last, evaluationText, whole } = await gather(recording);
-        if (options.json) terminal.out(JSON.stringify(report, null, 2));
+        if (options.json) terminal.out(jsonText(report, 2));
         else print(terminal, report, last, evaluationText);
         for (const problem of report.damaged) terminal.err(`${terminal.paintErr.red('damaged')}: ${problem}`);
         if (!whole) terminal.exitCode = EXIT.failed;

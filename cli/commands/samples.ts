@@ -6,6 +6,7 @@ import { isDamaged, openRecording, type Recording } from '../../recordings/index
 import { STATUS } from '../../trainer-daemon/samples/reasons.ts';
 import { CommandError } from '../exit.ts';
 import { percent, plural, whole } from '../output/format.ts';
+import { jsonText } from '../output/safe-text.ts';
 import { sampleMeaning } from '../output/sample-meanings.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -65,7 +66,7 @@ async function showSamples(terminal: Terminal, recording: Recording, options: Sa
     if (options.status !== undefined && !record.status.startsWith(options.status)) continue;
     if (options.episode !== undefined && record.episode !== options.episode) continue;
     matching++;
-    if (options.json) terminal.out(JSON.stringify(record));
+    if (options.json) terminal.out(jsonText(record));
     else if (options.limit === 0 || chosen.length < options.limit) chosen.push(record);
   }
   if (options.episode !== undefined && !episodes.has(options.episode)) {

@@ -4,6 +4,7 @@ import { nearest } from '../../protocol/nearest.ts';
 import { jsonSchema, namedSchemas, schemaTitles } from '../../protocol/schemas.ts';
 import { configReference } from '../config-reference.ts';
 import { CommandError } from '../exit.ts';
+import { jsonText } from '../output/safe-text.ts';
 import { table } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -23,9 +24,8 @@ export function schemaCommand(terminal: Terminal): Command {
       if (name === undefined) {
         if (options.json)
           terminal.out(
-            JSON.stringify(
+            jsonText(
               names.map((one) => ({ name: one, title: schemaTitles[one] })),
-              null,
               2,
             ),
           );
@@ -46,6 +46,6 @@ export function schemaCommand(terminal: Terminal): Command {
           `there is no schema "${name}"${near ? `; did you mean "${near}"?` : `; there are ${names.join(', ')}`}`,
         );
       }
-      terminal.out(JSON.stringify(schema, null, 2));
+      terminal.out(jsonText(schema, 2));
     });
 }

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { CommandError } from '../exit.ts';
 import { untilInterrupted } from '../interrupts.ts';
 import { plural } from '../output/format.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { parseCount } from './train.ts';
 
@@ -63,7 +64,7 @@ export function serveCommand(terminal: Terminal): Command {
         for (const warning of server.warnings) terminal.err(`${terminal.paintErr.yellow('warning')}: ${warning}`);
         const { parameters, context, maxBatch } = await server.stats();
         if (options.json)
-          terminal.out(JSON.stringify({ url: server.url, model: server.modelName, parameters, context, maxBatch }));
+          terminal.out(jsonText({ url: server.url, model: server.modelName, parameters, context, maxBatch }));
         else {
           terminal.out(`serving ${server.modelName} at ${terminal.paint.bold(server.url)}`);
           terminal.out(

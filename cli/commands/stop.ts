@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { readStopRequest, requestStop, runWriter } from '../../trainer-daemon/store/index.ts';
 import { resumeCommand } from '../../trainer-daemon/training/resume-command.ts';
 import { CommandError } from '../exit.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
 
@@ -36,7 +37,7 @@ export function stopCommand(terminal: Terminal): Command {
       if (!options.json) terminal.err(`asked ${writer} to stop ${waits}`);
       if (options.wait) await untilEnded(terminal, directory);
       const ended = (await runWriter(directory)) === undefined;
-      if (options.json) terminal.out(JSON.stringify({ directory, mode, ended }));
+      if (options.json) terminal.out(jsonText({ directory, mode, ended }));
       else if (ended) terminal.err(`stopped; to go on: ${terminal.paintErr.bold(resumeCommand(directory))}`);
     });
 }

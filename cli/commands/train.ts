@@ -19,6 +19,7 @@ import { CommandError, EXIT } from '../exit.ts';
 import { onInterrupt, type StopWish } from '../interrupts.ts';
 import { countFindings, findingLine, hasErrors } from '../output/findings.ts';
 import { runPresenter } from '../output/run-progress.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { resolveRun } from '../run-argument.ts';
 import { showForecast } from './forecast.ts';
@@ -107,7 +108,7 @@ class RefusedConfig extends CommandError {
 
 /** What `--json` prints of an error. */
 function errorLine(error: Error): string {
-  return JSON.stringify({
+  return jsonText({
     kind: 'error',
     message: error.message,
     ...(error instanceof RunFailed && { directory: error.directory }),
@@ -190,7 +191,7 @@ export async function runTraining(
     presenter.close();
     if (json)
       terminal.out(
-        JSON.stringify({
+        jsonText({
           kind: 'result',
           state: result.state,
           alreadyFinished: result.alreadyFinished ?? false,

@@ -9,6 +9,7 @@ import { type Examined, examine } from '../examined-file.ts';
 import { EXIT } from '../exit.ts';
 import { countFindings, findingLine, hasErrors } from '../output/findings.ts';
 import { plural } from '../output/format.ts';
+import { jsonText } from '../output/safe-text.ts';
 import { type FindingPage, sarifLog } from '../output/sarif.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -38,7 +39,7 @@ export function validateCommand(terminal: Terminal, version: string): Command {
         hasErrors(findings) || (options.strict === true && findings.some((finding) => finding.severity === 'warning'));
       terminal.exitCode = checked.some((file) => !file.readable) ? EXIT.usage : failed ? EXIT.failed : EXIT.done;
       if (options.format === 'sarif') {
-        terminal.out(JSON.stringify(sarifLog(findings, version, process.cwd(), pageOf), null, 2));
+        terminal.out(jsonText(sarifLog(findings, version, process.cwd(), pageOf), 2));
         return;
       }
       if (options.json || options.format === 'json') {
@@ -47,7 +48,7 @@ export function validateCommand(terminal: Terminal, version: string): Command {
           ok: !hasErrors(file.findings),
           findings: file.findings,
         }));
-        terminal.out(JSON.stringify({ ok: !failed, files: documents }, null, 2));
+        terminal.out(jsonText({ ok: !failed, files: documents }, 2));
         return;
       }
       for (const finding of findings) terminal.out(findingLine(finding, terminal.paint));

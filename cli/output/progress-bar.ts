@@ -3,6 +3,7 @@
  * own cursor handling restores a place that has scrolled away once lines were printed above, so lines are kept here.
  */
 import { Format, type Options } from 'cli-progress';
+import { shownInLine } from '../../recordings/replay/index.ts';
 import { clip, duration, whole } from './format.ts';
 
 const WIDEST = 80;
@@ -62,8 +63,8 @@ export class ProgressBar {
 
 /** `label ███░░░ 12/40  beside`, never longer than the columns. */
 export function barLine(label: string, done: number, total: number, tail: string, columns: number): string {
-  const rest = ` ${whole(done)}/${whole(total)}${tail ? `  ${tail}` : ''}`;
-  const name = clip(label, Math.max(12, columns - rest.length - 14));
+  const rest = ` ${whole(done)}/${whole(total)}${tail ? `  ${shownInLine(tail)}` : ''}`;
+  const name = clip(shownInLine(label), Math.max(12, columns - rest.length - 14));
   const width = Math.max(4, Math.min(WIDEST_BAR, columns - name.length - rest.length - 1));
   const style: Options = {
     barsize: width,

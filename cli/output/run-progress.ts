@@ -3,6 +3,7 @@ import type { JournalLine, ProgressTick, RunEvent } from '../../protocol/journal
 import { duration, whole } from './format.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { RunStory } from './run-story.ts';
+import { jsonText } from './safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface RunPresenter {
@@ -156,7 +157,7 @@ function jsonPresenter(terminal: Terminal, now: () => number): RunPresenter {
         label = tick.label;
         at = now();
       }
-      terminal.out(JSON.stringify(event));
+      terminal.out(jsonText(event));
     },
     note: (text) => terminal.err(text),
     close: () => {},

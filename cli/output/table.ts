@@ -1,5 +1,6 @@
 /** Tables that fit the terminal: the widest text columns wrap first. */
 import Table from 'cli-table3';
+import { shown } from '../../recordings/replay/index.ts';
 import type { Terminal } from './terminal.ts';
 import { wrap } from './wrap.ts';
 
@@ -14,8 +15,10 @@ const NARROWEST = 8;
 /** A cell's padding of one space on each side, and the line between two cells. */
 const FRAME = 3;
 
-/** @param rows one text a column, without colours: those of columns that wrap are broken by their length. */
-export function table(terminal: Pick<Terminal, 'columns' | 'paint'>, columns: Column[], rows: string[][]): string {
+/** @param told one text a column, without colours: those of columns that wrap are broken by their length. */
+export function table(terminal: Pick<Terminal, 'columns' | 'paint'>, columns: Column[], told: string[][]): string {
+  // As wide as they will be seen.
+  const rows = told.map((row) => row.map(shown));
   const widths = columns.map((column, i) => Math.max(column.title.length, ...rows.map((row) => longestLine(row[i]))));
   let excess = widths.reduce((sum, width) => sum + width + FRAME, 1) - terminal.columns;
   while (excess > 0) {

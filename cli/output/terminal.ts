@@ -1,7 +1,11 @@
 /** Where commands write: results to standard output, progress and complaints to standard error. */
+import { safeText } from './safe-text.ts';
 
 export interface Terminal {
-  /** One line of the result (or several, joined by line feeds). */
+  /**
+   * One line of the result (or several, joined by line feeds). Unseen characters in it become marks: JSON is made by
+   * `jsonText`, which is read back as it was.
+   */
   out(text: string): void;
   /** One line of progress or of a complaint. */
   err(text: string): void;
@@ -61,13 +65,16 @@ export function processTerminal(): Terminal {
     if (!gone.has(stream)) stream.write(`${text}\n`);
   };
   const dumb = process.env.TERM === 'dumb';
+  const [paint, paintErr] = [process.stdout, process.stderr].map(({ isTTY }) =>
+    painterFor(isTTY === true, process.env),
+  );
   return {
-    out: (text) => write(process.stdout, text),
-    err: (text) => write(process.stderr, text),
+    out: (text) => write(process.stdout, safeText(text, paint === COLOURS)),
+    err: (text) => write(process.stderr, safeText(text, paintErr === COLOURS)),
     screen: process.stderr.isTTY && !dumb ? process.stderr : undefined,
     columns: Math.min(WIDEST, process.stdout.isTTY ? process.stdout.columns || WIDEST : WIDEST),
-    paint: painterFor(process.stdout.isTTY === true, process.env),
-    paintErr: painterFor(process.stderr.isTTY === true, process.env),
+    paint,
+    paintErr,
     exitCode: 0,
   };
 }

@@ -2,6 +2,7 @@
 import type { CallRecord } from '../../protocol/records.ts';
 import type { ProxyEpisode } from '../../trainer-daemon/proxy/index.ts';
 import { plural } from '../output/format.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 interface Counts {
@@ -39,7 +40,7 @@ export class Tally {
         const { id, turn, status, finishReason, untrainable } = call;
         if (this.#json) {
           const line = { kind: 'call', id, episode: episode.id, turn, status, finishReason, untrainable };
-          this.#terminal.out(JSON.stringify(line));
+          this.#terminal.out(jsonText(line));
         } else {
           const calls = this.#episodes.reduce((sum, each) => sum + each.calls.length, 0);
           this.#terminal.out(
@@ -54,7 +55,7 @@ export class Tally {
   notice(text: string): void {
     if (this.#notices.has(text)) return;
     this.#notices.add(text);
-    if (this.#json) this.#terminal.out(JSON.stringify({ kind: 'notice', text }));
+    if (this.#json) this.#terminal.out(jsonText({ kind: 'notice', text }));
     else this.#terminal.err(`${this.#terminal.paintErr.yellow('note')}: ${text}`);
   }
 
@@ -62,7 +63,7 @@ export class Tally {
   warn(text: string): void {
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
-    if (this.#json) this.#terminal.out(JSON.stringify({ kind: 'warning', text }));
+    if (this.#json) this.#terminal.out(jsonText({ kind: 'warning', text }));
     else this.#terminal.err(`${this.#terminal.paintErr.red('warning')}: ${text}`);
   }
 
@@ -90,9 +91,7 @@ export class Tally {
     const counts = this.counts();
     const seconds = (performance.now() - this.#started) / 1000;
     if (this.#json) {
-      this.#terminal.out(
-        JSON.stringify({ kind: 'summary', directory, ...counts, warnings: [...this.#warnings], seconds }),
-      );
+      this.#terminal.out(jsonText({ kind: 'summary', directory, ...counts, warnings: [...this.#warnings], seconds }));
       return;
     }
     const parts = Object.entries(counts.byStatus).map(([status, count]) => `${count} ${status}`);

@@ -4,6 +4,7 @@ import { knownMessages } from '../../recordings/replay/facts.ts';
 import { type ReplayCall, type ReplayEpisode, readTranscript } from '../../recordings/replay/index.ts';
 import { tokensOf } from '../../recordings/replay/tokens.ts';
 import { vocabularyOf } from '../../recordings/replay/vocabulary.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { creditWords, groupWords } from './words.ts';
 
@@ -42,9 +43,9 @@ export async function printJson(terminal: Pick<Terminal, 'out'>, episode: Replay
     reason: outcome.reason,
     group,
   };
-  terminal.out(JSON.stringify(told));
+  terminal.out(jsonText(told));
   for (let position = first; position < episode.length; position++)
-    terminal.out(JSON.stringify(await callLine(episode, await episode.call(position))));
+    terminal.out(jsonText(await callLine(episode, await episode.call(position))));
 }
 
 /** Of a request what is new in it: the messages before are those of the calls before. */

@@ -6,6 +6,7 @@ import type { PlacedCamera } from '../../trainer-daemon/tabletop/scene/cameras.t
 import { CommandError, EXIT } from '../exit.ts';
 import { bytes, duration, plural } from '../output/format.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
+import { jsonText } from '../output/safe-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 export interface VideoArguments {
@@ -49,7 +50,7 @@ export async function videoOf(terminal: Terminal, episode: ReplayEpisode, asked:
       aborting.signal,
     );
     bar?.clear();
-    if (asked.json) terminal.out(JSON.stringify({ kind: 'video', file, ...written }));
+    if (asked.json) terminal.out(jsonText({ kind: 'video', file, ...written }));
     else
       terminal.out(
         `${asked.video}: ${plural(written.frames, 'frame')}, ${duration(written.seconds)}, ${bytes(written.bytes)}`,
