@@ -23,9 +23,9 @@ export function plainDetail(text: string): string {
   return withoutMiddle(withoutLinks(shown(withoutMiddle(text))));
 }
 
-/** A text in a list, a tree or a title, in one line: nothing in it is an icon, unseen characters are marks. */
+/** A text in a list, a tree, a title or a prompt, in one line: nothing in it is an icon or a link, unseen characters are marks. */
 export function plainLabel(text: string): string {
-  return shownInLine(text, LONGEST_LABEL).replaceAll('$(', '$ (');
+  return withoutLinks(shownInLine(text, LONGEST_LABEL)).replaceAll('$(', '$ (');
 }
 
 /** A link is one only where its two brackets meet. */

@@ -1,5 +1,8 @@
-/** Lists to pick from. The only place that asks the editor for them, as foreign texts are made plain here. */
-import { type QuickPickItem, window } from 'vscode';
+/**
+ * Lists to pick from, and boxes to type in. The only place that asks the editor for them, as foreign texts are made plain
+ * here: under a box, too, the editor makes links of `[words](command:...)`.
+ */
+import { type InputBoxOptions, type QuickPickItem, window } from 'vscode';
 import { plainLabel } from './message-text.ts';
 
 export interface Choice extends QuickPickItem {
@@ -22,6 +25,17 @@ export async function pick<T extends Choice>(choices: readonly T[], options: Pic
   const title = plainLabel(options.title);
   const placeHolder = options.placeHolder === undefined ? undefined : plainLabel(options.placeHolder);
   return (await window.showQuickPick(items, { ...options, title, placeHolder }))?.choice;
+}
+
+/** What `validateInput` says is the program's own. */
+export interface TypeOptions extends Pick<InputBoxOptions, 'value' | 'ignoreFocusOut' | 'validateInput'> {
+  title: string;
+  prompt: string;
+}
+
+/** Asks for a text to be typed. @returns undefined where none was. */
+export async function askText(options: TypeOptions): Promise<string | undefined> {
+  return window.showInputBox({ ...options, title: plainLabel(options.title), prompt: plainLabel(options.prompt) });
 }
 
 function plainChoice({ icon, label, description, detail, kind }: Choice): QuickPickItem {

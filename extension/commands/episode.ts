@@ -1,8 +1,8 @@
 /** Run One Episode: one task from one initial state, played by the teacher or by a checkpoint, as a run of its own. */
-import { l10n, type QuickPickItem, Uri, window, workspace } from 'vscode';
+import { l10n, type QuickPickItem, Uri, workspace } from 'vscode';
 import type { DaemonParams } from '../../protocol/daemon.ts';
 import type { Folder, Folders } from '../folders.ts';
-import { pick } from '../picking.ts';
+import { askText, pick } from '../picking.ts';
 import { mayExecute } from '../trust.ts';
 import { chooseCheckpoint, policyOf } from './checkpoint.ts';
 import { chooseConfig } from './choosing.ts';
@@ -28,7 +28,7 @@ export async function runEpisode({ folders, log }: Surroundings, argument?: unkn
   });
   const task = await chooseTask(tasks, title);
   if (task === undefined) return;
-  const typed = await window.showInputBox({
+  const typed = await askText({
     title,
     prompt: l10n.t('Initial state of {0}', task),
     value: '0',
@@ -56,7 +56,7 @@ async function tasksOf({ client }: Folder, config: Uri) {
 /** Of those that the adapter lists; where it lists none, the one that is typed. */
 async function chooseTask(tasks: { task: string; instruction: string }[], title: string): Promise<string | undefined> {
   if (tasks.length === 0) {
-    const typed = await window.showInputBox({
+    const typed = await askText({
       title,
       prompt: l10n.t('Task as suite/index, for example tabletop_spatial/3'),
       ignoreFocusOut: true,

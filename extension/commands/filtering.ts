@@ -1,7 +1,7 @@
 /** Narrowing the tree of runs. */
-import { commands, l10n, type QuickPickItem, window } from 'vscode';
+import { commands, l10n, type QuickPickItem } from 'vscode';
 import { CONTEXTS } from '../ids.ts';
-import { pick } from '../picking.ts';
+import { askText, pick } from '../picking.ts';
 import { advantageIn, isEmpty, type RunFilter, SAMPLE_KINDS } from '../runs/filter.ts';
 import type { Surroundings } from './table.ts';
 
@@ -74,7 +74,7 @@ async function ask(surroundings: Surroundings, part: Part, title: string): Promi
   switch (part) {
     case 'task': {
       const prompt = l10n.t('Part of a task, for example tabletop_goal or tabletop_goal/3; empty for any');
-      const typed = await window.showInputBox({ title, prompt, value: filter.task });
+      const typed = await askText({ title, prompt, value: filter.task });
       return typed === undefined ? undefined : { value: typed.trim() || undefined };
     }
     case 'outcome':
@@ -83,7 +83,7 @@ async function ask(surroundings: Surroundings, part: Part, title: string): Promi
         (['success', 'failure', 'invalid'] as const).map((value) => ({ label: outcomeWord(value), value })),
       );
     case 'leastAdvantage': {
-      const typed = await window.showInputBox({
+      const typed = await askText({
         title,
         prompt: l10n.t(
           'A number, for example 0.25: calls of rounds whose advantage is at least that, up or down; empty for any',

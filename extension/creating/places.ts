@@ -1,6 +1,7 @@
 /** Where new files go, and under which names. */
 import { FileType, l10n, type Uri, type WorkspaceFolder, window, workspace } from 'vscode';
 import { noFolder } from '../commands/missing.ts';
+import { askText } from '../picking.ts';
 
 /** Names that make good file names everywhere and need no quotes in a config. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
@@ -16,7 +17,7 @@ export async function chooseFolder(): Promise<WorkspaceFolder | undefined> {
 
 /** Asks for the name of a file that does not exist yet. @param fileOf the file that a name gives. */
 export function chooseName(title: string, prompt: string, value: string, fileOf: (name: string) => Uri) {
-  return window.showInputBox({
+  return askText({
     title,
     prompt,
     value,

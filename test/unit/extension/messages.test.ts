@@ -23,6 +23,7 @@ vi.mock('vscode', () => {
       showInformationMessage: show,
       showWarningMessage: show,
       showErrorMessage: show,
+      showInputBox: async (box: { prompt: string }) => box.prompt,
       showQuickPick: async (items: (typeof lists)[number]) => {
         lists.push(items);
         return items.at(-1);
@@ -40,7 +41,7 @@ vi.mock('vscode', () => {
 });
 
 const { Replay } = await import('../../../extension/replay/replay.ts');
-const { pick } = await import('../../../extension/picking.ts');
+const { askText, pick } = await import('../../../extension/picking.ts');
 const messages = await import('../../../extension/messages.ts');
 
 /** What the editor takes for a link in a notification. */
@@ -104,7 +105,7 @@ describe('a message', () => {
     const messages =
       /\bshow(?:Error|Warning|Information)Message\b|ProgressLocation\.Notification|\bwindow\.withProgress\b/;
     expect(calling(messages)).toEqual(['messages.ts']);
-    expect(calling(/\bshowQuickPick\b|\bcreateQuickPick\b/)).toEqual(['picking.ts']);
+    expect(calling(/\b(?:show|create)(?:QuickPick|InputBox)\b/)).toEqual(['picking.ts']);
   });
 });
 
@@ -115,6 +116,12 @@ describe('a text in a list', () => {
     expect(plainItem({ label: '$(zap)\u202e', description: '\u2066d', tooltip: 'one\ntwo\u202e' })).toEqual({
       ...{ label: '$ (zap)‹U+202E›', description: '‹U+2066›d', tooltip: 'one\ntwo‹U+202E›' },
     });
+  });
+
+  it('asks under a box without links', async () => {
+    const prompt = await askText({ title: 'Run', prompt: `State of ${COMMAND}` });
+    expect(prompt).toContain('State of [Open] (command:');
+    expect(prompt).not.toMatch(LINK);
   });
 
   it('is picked as it is, and shown plain, with the icon that it is given', async () => {
