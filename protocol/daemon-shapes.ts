@@ -36,6 +36,7 @@ export const damagedSchema = z.strictObject({
   /** 1-based; 0 when the file as a whole is meant. */
   line: count,
   torn: z.literal(true).optional(),
+  newer: z.literal(true).optional(),
 });
 
 /** One line about a run, for lists. */
@@ -49,9 +50,10 @@ export const runSummarySchema = z.strictObject({
   createdAt: z.iso.datetime().nullable(),
   /**
    * `running`: a process writes to it, this daemon or a command line (`writer`). `interrupted`: its process died without
-   * a word; it can be resumed as stopped and failed ones can. `damaged`: run.json cannot be read (`problem`).
+   * a word; it can be resumed as stopped and failed ones can. `damaged`: run.json cannot be read
+   * (`problem`). `newer`: it is of a format that this version does not know yet (`problem`).
    */
-  state: z.enum(['running', 'stopped', 'failed', 'interrupted', 'finished', 'damaged']),
+  state: z.enum(['running', 'stopped', 'failed', 'interrupted', 'finished', 'damaged', 'newer']),
   /** Who writes to it. Only a run of `daemon` can be stopped here. */
   writer: z.enum(['daemon', 'other']).nullable(),
   /** How it was asked to stop. */
@@ -62,8 +64,13 @@ export const runSummarySchema = z.strictObject({
   seq: count,
   /** The newest tick of a run of this daemon. */
   progress: progressTickSchema.nullable(),
-  /** Why it failed, or what is damaged. */
+  /** Why it failed, or why nothing of it can be read; without the path. */
   problem: z.string().nullable(),
+  /**
+   * What of its journal cannot be read; null while nothing of the kind is known, as journals of runs that are only listed
+   * are looked through later.
+   */
+  unread: z.string().nullable(),
 });
 export type RunSummary = z.output<typeof runSummarySchema>;
 

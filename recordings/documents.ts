@@ -10,6 +10,8 @@ export interface Damaged {
   line: number;
   /** An unfinished last line: torn by a crash, or just being written. */
   torn?: true;
+  /** Written in a format that this version does not know yet. */
+  newer?: true;
 }
 
 /** What a record that cannot be used tells of itself all the same. */
@@ -58,7 +60,7 @@ export function checkRecord<T>(value: unknown, schema: z.ZodType<T>, line: numbe
     if (typeof version === 'number' && version > RECORD_VERSION) {
       const formats = `format ${version}, this one reads ${RECORD_VERSION}`;
       const damaged = `written by a newer version of AgenticRoboRL (${formats}); update to read it`;
-      return saying({ damaged, line }, value);
+      return saying({ damaged, line, newer: true }, value);
     }
   }
   const checked = schema.safeParse(value);

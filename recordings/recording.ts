@@ -11,7 +11,18 @@ import { originOf, RecordIndex, type RecordKind } from './record-index.ts';
 import { type CallInPart, CallResolver } from './resolve.ts';
 
 /** There is no run in a folder, or none that can be read. */
-export class RecordingError extends Error {}
+export class RecordingError extends Error {
+  /** The message without the path of the run, for lists where that stands already. */
+  readonly reason: string;
+  /** The run is whole, but of a format that this version does not know yet. */
+  readonly newer: boolean;
+
+  constructor(message: string, more: { reason?: string; newer?: boolean } = {}) {
+    super(message);
+    this.reason = more.reason ?? message;
+    this.newer = more.newer ?? false;
+  }
+}
 
 /** Names of the sections that are on disk, to be given to `calls`, `episodes` and `steps`. */
 export interface SectionNames {
@@ -39,8 +50,15 @@ const JOURNAL: RecordKind<JournalLine> = { schema: journalLineSchema };
 export async function openRecording(directory: string): Promise<Recording> {
   const root = resolve(directory);
   const info = await readDocument(root, join(root, 'run.json'), records.runInfoSchema);
-  if (info === undefined) throw new RecordingError(`${root}: is no run directory (there is no run.json in it)`);
-  if (isDamaged(info)) throw new RecordingError(`${join(root, 'run.json')}: ${info.damaged}`);
+  if (info === undefined)
+    throw new RecordingError(`${root}: is no run directory (there is no run.json in it)`, {
+      reason: 'there is no run.json',
+    });
+  if (isDamaged(info)) {
+    const newer = info.newer === true;
+    const reason = newer ? info.damaged : `run.json: ${info.damaged}`;
+    throw new RecordingError(`${join(root, 'run.json')}: ${info.damaged}`, { reason, newer });
+  }
   return new Recording(root, info);
 }
 

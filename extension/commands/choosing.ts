@@ -6,7 +6,7 @@ import { CONFIG_FILES } from '../ids.ts';
 import { isAdapterName, isConfigName } from '../language/documents.ts';
 import { pick } from '../picking.ts';
 import type { Node } from '../runs/items.ts';
-import { stateWord } from '../runs/words.ts';
+import { runWords } from '../runs/words.ts';
 import { Missing, noFolder, noRuns, ways } from './missing.ts';
 
 const MOST_CONFIGS = 200;
@@ -67,7 +67,7 @@ export async function chooseRun(
   const items = folders.all.flatMap((folder) =>
     folder.runs.all.filter(fits).map((summary): QuickPickItem & { folder: Folder; run: string } => ({
       label: summary.run,
-      description: stateWord(summary),
+      description: runWords(summary),
       folder,
       run: summary.run,
     })),

@@ -14,6 +14,7 @@ import type { Folder, FolderNews, Folders } from '../folders.ts';
 import { COMMANDS, POLICY_ITEMS } from '../ids.ts';
 import { plainItem } from '../message-text.ts';
 import { PacedChange } from '../paced-change.ts';
+import { isReadable } from '../runs/words.ts';
 import { type ListedPolicy, policyDescription, policyName, servedName } from './words.ts';
 
 export type PolicyNode =
@@ -85,7 +86,7 @@ export class PoliciesTree implements TreeDataProvider<PolicyNode>, Disposable {
 
   private async ofRun(folder: Folder, summary: RunSummary): Promise<PolicyNode[]> {
     const { run } = summary;
-    if (summary.state === 'damaged') return [];
+    if (!isReadable(summary)) return [];
     try {
       const listed = await folder.client.request('policies.list', { run });
       const counts = this.counted.get(folder) ?? new Map<string, number>();

@@ -26,13 +26,15 @@ export const headSchema = z.strictObject({
   /** Of its config. */
   name: text,
   directory: text,
-  state: z.enum(['running', 'stopped', 'failed', 'interrupted', 'finished', 'damaged']),
+  state: z.enum(['running', 'stopped', 'failed', 'interrupted', 'finished', 'damaged', 'newer']),
   stopping: z.enum(['none', 'episode', 'round', 'now']),
   startedAt: z.nullable(text),
   /** Time of the last journal entry. */
   changedAt: z.nullable(text),
-  /** Why it failed, what is damaged, or what could not be read. */
+  /** Why it failed, why nothing of it can be read, or what else could not be read. */
   problem: z.nullable(text),
+  /** What of its journal cannot be read: what is shown of the run goes no further. */
+  unread: z.nullable(text),
   /** Why nothing new comes at the moment. */
   connection: z.nullable(text),
   /** The newest ones, oldest first. */
@@ -42,7 +44,8 @@ export const headSchema = z.strictObject({
 
 export const stageRowSchema = z.strictObject({
   stage: z.enum(['teacher', 'sft', 'rl', 'evaluate']),
-  state: z.enum(['waiting', 'begun', 'done']),
+  /** `unread`: the journal cannot be read as far as its end. */
+  state: z.enum(['waiting', 'begun', 'done', 'unread']),
   startedAt: z.nullable(text),
   /** Of the life that finished it. */
   seconds: figure,

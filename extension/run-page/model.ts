@@ -17,6 +17,9 @@ const SHOWN_WARNINGS = 20;
 /** A page that was away for long is not read the whole story. */
 const MOST_NEWS = 5;
 
+/** The part of a run without which it is not known how far it came. */
+export const JOURNAL = 'journal';
+
 export class RunPageModel {
   private readonly openedAt: number;
   private readonly rounds = new RoundClock();
@@ -112,7 +115,8 @@ export class RunPageModel {
         stopping: summary.stopping,
         startedAt: state.startedAt ?? summary.createdAt,
         changedAt: state.changedAt,
-        problem: cut(state.failure ?? summary.problem ?? [...this.unread.values()][0] ?? null),
+        problem: cut(state.failure ?? summary.problem ?? this.otherUnread()),
+        unread: cut(this.unreadJournal),
         connection: cut(this.trouble),
         warnings: state.warnings.slice(-SHOWN_WARNINGS).map((warning) => cut(warning) ?? ''),
         warningCount: state.warningCount,
@@ -125,15 +129,26 @@ export class RunPageModel {
     };
   }
 
+  private get unreadJournal(): string | null {
+    return this.unread.get(JOURNAL) ?? this.summary.unread;
+  }
+
+  private otherUnread(): string | null {
+    for (const [part, problem] of this.unread) if (part !== JOURNAL) return problem;
+    return null;
+  }
+
   private get running(): boolean {
     return this.summary.state === 'running';
   }
 
   private stageRows(now: number): PageData['stages'] {
     const work = this.running ? this.work.row(now) : null;
-    return this.state.stages.map(({ stage, state, startedAt, seconds }) => {
+    return this.state.stages.map(({ stage, state, startedAt, seconds }): PageData['stages'][number] => {
       const row = { stage, state, startedAt, seconds, share: null, secondsLeft: null };
       if (state === 'done') return { ...row, share: 1 };
+      // It may have ended, or begun and ended, behind what cannot be read.
+      if (!this.running && this.unreadJournal !== null) return { ...row, state: 'unread' };
       if (state === 'waiting') return { ...row, share: 0 };
       if (stage === 'rl') return { ...row, ...this.roundsLeft(now) };
       // Its only work: how far that is, so far is the stage.

@@ -7,7 +7,7 @@ import type { PolicyRecord } from '../../protocol/records.ts';
 import { applyJournal, emptyRunState, type RunState } from '../../protocol/run-state.ts';
 import { isDamaged, openRecording } from '../../recordings/index.ts';
 import type { PageData } from './data.ts';
-import { RunPageModel, rateOf } from './model.ts';
+import { JOURNAL, RunPageModel, rateOf } from './model.ts';
 
 export interface RecordedOptions {
   /** As the daemon would name it, `runs/...`. */
@@ -24,14 +24,14 @@ export async function recordedModel(directory: string, { run, words, now = Date.
     const { name, createdAt } = recording.info;
     const summary: RunSummary = {
       ...{ run, directory, name, createdAt, state: 'interrupted', writer: null, stopping: 'none' },
-      ...{ stage: null, seq: 0, progress: null, problem: null },
+      ...{ stage: null, seq: 0, progress: null, problem: null, unread: null },
     };
     const model = new RunPageModel(summary, now());
     const state = emptyRunState();
     for await (const line of await recording.journal()) {
       if (isDamaged(line)) {
         // The torn last line of a run that was killed is no damage.
-        if (!line.torn) model.takeUnread('journal', `journal.jsonl, line ${line.line}: ${line.damaged}`);
+        if (!line.torn) model.takeUnread(JOURNAL, `journal.jsonl, line ${line.line}: ${line.damaged}`);
         break;
       }
       applyJournal(state, line);

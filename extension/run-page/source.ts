@@ -6,7 +6,7 @@ import { openRecording } from '../../recordings/index.ts';
 import type { DaemonClient, DaemonStatus } from '../daemon/client.ts';
 import { type Disposable, Emitter } from '../daemon/emitter.ts';
 import { FollowedRun, type RunNews } from '../daemon/followed-run.ts';
-import { RunPageModel } from './model.ts';
+import { JOURNAL, RunPageModel } from './model.ts';
 import { readReport } from './report.ts';
 
 export interface SourceOptions {
@@ -106,7 +106,9 @@ export class RunPageSource implements Disposable {
         void this.report();
         break;
       case 'damaged':
-        model.takeUnread('journal', news.message);
+        model.takeUnread(JOURNAL, news.message);
+        // Whether the run was evaluated may stand behind what cannot be read.
+        void this.report();
         break;
       case 'ended':
         void this.lookAgain();

@@ -22,8 +22,8 @@ export type Node =
   | ({ kind: 'sample'; sample: SampleRecord } & InRun)
   /** Why a list is empty. */
   | { kind: 'note'; message: string }
-  /** A record that cannot be read, and why. */
-  | { kind: 'damaged'; message: string }
+  /** What cannot be read, why, and where it lies. */
+  | { kind: 'damaged'; message: string; where?: string }
   /** The rest of a long list. */
   | { kind: 'more'; parent: Node; left: number };
 
@@ -60,12 +60,14 @@ export function itemOf(node: Node): TreeItem {
       const item = new TreeItem(summary.run.replace(/^runs\//, ''), open);
       const { active } = folder.runs;
       const tick = active?.summary.run === summary.run ? active.tick : undefined;
-      item.description = tick ? words.progressWords(tick) : words.stateWord(summary);
+      item.description = tick ? words.progressWords(tick) : words.runWords(summary);
       item.iconPath = words.runIcon(summary);
       item.contextValue = `${RUN_ITEM}${summary.state}`;
-      item.tooltip = [summary.directory, words.stateWord(summary), summary.problem].filter(Boolean).join('\n');
+      item.tooltip = [summary.directory, words.runWords(summary), summary.problem, summary.unread]
+        .filter(Boolean)
+        .join('\n');
       // The arrow still unfolds it.
-      if (summary.state !== 'damaged') item.command = openSelected();
+      if (words.isReadable(summary)) item.command = openSelected();
       return item;
     }
     case 'section': {
@@ -119,6 +121,7 @@ export function itemOf(node: Node): TreeItem {
     case 'damaged': {
       const item = new TreeItem(node.message);
       item.iconPath = new ThemeIcon('warning');
+      item.tooltip = node.where === undefined ? node.message : `${node.message}\n${node.where}`;
       return item;
     }
     case 'more': {

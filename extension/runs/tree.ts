@@ -5,6 +5,7 @@ import type { Folder, FolderNews, Folders } from '../folders.ts';
 import { plainItem } from '../message-text.ts';
 import { asksForSamples, episodePart, isEmpty, type RunFilter } from './filter.ts';
 import { idOf, itemOf, type Node } from './items.ts';
+import { isReadable, stateWord } from './words.ts';
 
 /** Items of a list that are shown at a time. */
 const PAGE = 100;
@@ -127,6 +128,9 @@ export class RunsTree implements TreeDataProvider<Node>, Disposable {
     const limit = this.shown.get(idOf(node)) ?? PAGE;
     const { filter } = this;
     if (node.kind === 'run') {
+      const { summary } = node;
+      if (!isReadable(summary))
+        return [{ kind: 'damaged', message: summary.problem ?? stateWord(summary), where: summary.directory }];
       const { sections, state } = await client.request('runs.snapshot', { run });
       const shown = sections
         .filter((section) => (asksForSamples(filter) ? section.startsWith('rounds/') : section !== 'sft'))

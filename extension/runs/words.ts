@@ -21,7 +21,20 @@ export function stateWord({ state, stopping }: Pick<RunSummary, 'state' | 'stopp
       return l10n.t('finished');
     case 'damaged':
       return l10n.t('damaged');
+    case 'newer':
+      return l10n.t('of a newer version');
   }
+}
+
+/** `finished`, and whether a part of the run cannot be read. */
+export function runWords(summary: Pick<RunSummary, 'state' | 'stopping' | 'unread'>): string {
+  const word = stateWord(summary);
+  return summary.unread === null ? word : l10n.t('{0}, a part cannot be read', word);
+}
+
+/** Whether there is anything to be opened in a run. */
+export function isReadable({ state }: Pick<RunSummary, 'state'>): boolean {
+  return state !== 'damaged' && state !== 'newer';
 }
 
 export function stageWord(stage: Stage): string {
@@ -42,7 +55,8 @@ export function progressWords({ label, unit, done, total }: ProgressTick): strin
   return `${label}: ${done}/${total}${label.endsWith(unit) ? '' : ` ${unit}`}`;
 }
 
-export function runIcon({ state }: Pick<RunSummary, 'state'>): ThemeIcon {
+export function runIcon({ state, unread }: Pick<RunSummary, 'state' | 'unread'>): ThemeIcon {
+  if (unread !== null && state !== 'running') return new ThemeIcon('warning', new ThemeColor('testing.iconFailed'));
   switch (state) {
     case 'running':
       return new ThemeIcon('sync~spin');
@@ -51,6 +65,8 @@ export function runIcon({ state }: Pick<RunSummary, 'state'>): ThemeIcon {
     case 'failed':
     case 'damaged':
       return new ThemeIcon('error', new ThemeColor('testing.iconFailed'));
+    case 'newer':
+      return new ThemeIcon('warning', new ThemeColor('testing.iconSkipped'));
     case 'stopped':
     case 'interrupted':
       return new ThemeIcon('debug-pause');

@@ -18,11 +18,14 @@ export function headView({ head }: Pick<PageData, 'head'>): HTMLElement {
       'p',
       { class: 'state' },
       element('span', { class: `badge badge-${state}` }, word(state)),
+      ...(head.unread === null ? [] : [' ', element('span', { class: 'badge' }, word('partUnread'))]),
       ` ${times.join(', ')}`,
     ),
     element('p', { class: 'note' }, head.directory),
   );
   if (head.problem !== null) made.append(element('p', { class: 'notice notice-error' }, head.problem));
+  if (head.unread !== null)
+    made.append(element('p', { class: 'notice notice-error' }, word('unreadBecause', head.unread)));
   if (head.connection !== null) made.append(element('p', { class: 'notice notice-warning' }, head.connection));
   return made;
 }

@@ -164,6 +164,6 @@ it('a damaged journal is told once, and a torn last line is waited for', async (
   appendFileSync(journal, `{"seq":3,"at":"yesterday"}\n`);
   expect(await damaged).toMatchObject({ message: expect.stringContaining('journal.jsonl, line 3') });
   expect(await one.request('runs.list', {})).toMatchObject([
-    { run: 'runs/broken', problem: expect.stringContaining('line 3') },
+    { run: 'runs/broken', unread: expect.stringContaining('line 3') },
   ]);
 });

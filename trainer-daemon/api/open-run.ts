@@ -2,6 +2,7 @@
 import type { JournalLine } from '../../protocol/journal.ts';
 import { applyJournal, emptyRunState, type RunState } from '../../protocol/run-state.ts';
 import { isDamaged, openRecording, type RecordIndex, type Recording } from '../../recordings/index.ts';
+import { journalDamage } from './journal-damage.ts';
 
 /** Journal entries read at a time. */
 export const JOURNAL_PAGE = 64;
@@ -94,15 +95,9 @@ export class OpenRun {
     while (this.position < this.journal.length) {
       const page = await this.journal.read(this.position, this.position + JOURNAL_PAGE);
       for (const line of page) {
-        if (isDamaged(line)) {
-          // An unfinished last line is being written, or was torn and will be cut off by who goes on.
-          if (!line.torn) this.damage = `journal.jsonl, line ${line.line}: ${line.damaged}`;
-          return;
-        }
-        if (line.seq !== this.position + 1) {
-          this.damage = `journal.jsonl, line ${this.position + 1}: has the number ${line.seq}; entries are missing or repeated`;
-          return;
-        }
+        this.damage = journalDamage(line, this.position + 1) ?? undefined;
+        // An unfinished last line is being written, or was torn and will be cut off by who goes on.
+        if (isDamaged(line) || this.damage !== undefined) return;
         applyJournal(this.state, line);
         this.position++;
       }

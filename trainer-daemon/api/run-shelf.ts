@@ -45,7 +45,8 @@ export class RunShelf {
       // The copy and the number in it belong together, whatever is read meanwhile.
       const state = structuredClone(run.state);
       const { teacher, sft, rounds, evaluations } = await run.recording.sections();
-      const summary = await this.summaries.summary(directory);
+      // All of the journal has just been read.
+      const summary = { ...(await this.summaries.summary(directory)), unread: run.damage ?? null };
       return { summary, state, sections: [...teacher, ...sft, ...rounds, ...evaluations] };
     });
   }

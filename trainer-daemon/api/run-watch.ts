@@ -77,6 +77,6 @@ export class RunWatch {
 }
 
 /** Every journal entry changes `seq`, and ticks come all the time; neither is news about the run as a whole. */
-function keyOf({ state, writer, stopping, stage, problem }: RunSummary): string {
-  return JSON.stringify([state, writer, stopping, stage, problem]);
+function keyOf({ state, writer, stopping, stage, problem, unread }: RunSummary): string {
+  return JSON.stringify([state, writer, stopping, stage, problem, unread]);
 }

@@ -16,6 +16,7 @@ export const summary: RunSummary = {
   seq: 0,
   progress: null,
   problem: null,
+  unread: null,
 };
 
 /** When the journal begins; entry n comes n seconds later. Milliseconds since 1970. */

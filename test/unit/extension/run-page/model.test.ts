@@ -167,6 +167,35 @@ describe('a state that a snapshot told', () => {
 });
 
 describe('problems', () => {
+  it('of a journal: what was not done before the damage is not told to be at work, or to be waited for', () => {
+    const started: JournalEvent[] = [
+      { type: 'run-started', run: '01234567', stages: ['teacher', 'sft', 'rl'] },
+      { type: 'stage-started', stage: 'teacher' },
+      { type: 'stage-finished', stage: 'teacher', seconds: 3 },
+      { type: 'stage-started', stage: 'sft' },
+    ];
+    const unread = 'journal.jsonl, line 5: is no JSON';
+    const finished = { ...summary, state: 'finished' as const, writer: null };
+    for (const [listed, heard] of [
+      [{ ...finished, unread }, null],
+      [finished, unread],
+    ] as const) {
+      const { model } = told(started, { summary: listed });
+      model.takeUnread('journal', heard);
+      const { head, stages } = model.data(BEGIN);
+      expect(head).toMatchObject({ state: 'finished', unread, problem: null });
+      expect(stages.map(({ stage, state, share }) => [stage, state, share])).toEqual([
+        ['teacher', 'done', 1],
+        ['sft', 'unread', null],
+        ['rl', 'unread', null],
+      ]);
+    }
+    // A run at work is where its journal says, as far as that goes.
+    const { model } = told(started, { summary: { ...summary, unread } });
+    expect(model.data(BEGIN).stages[1].state).toBe('begun');
+    expect(told(started, { summary: finished }).model.data(BEGIN).head.unread).toBeNull();
+  });
+
   it('show until the part could be read after all', () => {
     const { model } = told([]);
     model.takeUnread('its evaluations', 'no report');

@@ -10,7 +10,21 @@ vi.mock('vscode', () => ({
     }
   },
   workspace: { isTrusted: true },
-  l10n: { t: (text: string) => text },
+  TreeItem: class {
+    label: string;
+    constructor(label: string) {
+      this.label = label;
+    }
+  },
+  TreeItemCollapsibleState: {},
+  ThemeColor: class {},
+  ThemeIcon: class {
+    id: string;
+    constructor(id: string) {
+      this.id = id;
+    }
+  },
+  l10n: { t: (text: string, ...words: string[]) => text.replace(/\{(\d)\}/g, (_, at) => words[Number(at)]) },
 }));
 
 const { tallyWords } = await import('../../../../extension/runs/words.ts');
@@ -69,6 +83,34 @@ describe('the tree of runs', () => {
     const told = { kind: 'damaged', message: 'episodes.jsonl, line 7: reward: Invalid input' };
     expect(stray).toEqual(told);
     expect((await tree.getChildren(group))[1]).toEqual(told);
-    expect(tallyWords({ episodes: 2, successes: 1, invalid: 0, unread: 1 })).toMatch(/solved, \{0\} damaged$/);
+    expect(tallyWords({ episodes: 2, successes: 1, invalid: 0, unread: 1 })).toMatch(/solved, 1 damaged$/);
+  });
+});
+
+describe('a run that cannot be read', () => {
+  it('says why in few words, where it lies in the tooltip, and asks the daemon nothing', async () => {
+    const { tree, folder } = window();
+    const problem = 'written by a newer version of AgenticRoboRL (format 2, this one reads 1); update to read it';
+    const summary = { run: 'runs/quick', directory: '/work/runs/quick', state: 'newer', unread: null, problem };
+    Object.assign(folder.runs, { all: [summary] });
+    Object.assign(folder.client, { request: () => Promise.reject(new Error('asked')) });
+    const [run] = await tree.getChildren();
+    const [why] = await tree.getChildren(run);
+    expect(why).toEqual({ kind: 'damaged', message: problem, where: '/work/runs/quick' });
+    expect(tree.getTreeItem(why)).toMatchObject({ label: problem, tooltip: `${problem}\n/work/runs/quick` });
+    expect(tree.getTreeItem(run)).toMatchObject({ description: 'of a newer version' });
+    expect(tree.getTreeItem(run).command).toBeUndefined();
+  });
+
+  it('in a part says so beside its state, and what in the tooltip', async () => {
+    const { tree, folder } = window();
+    const unread = 'journal.jsonl, line 5: is no JSON';
+    const summary = { run: 'runs/quick', directory: '/d', state: 'finished', unread, problem: null };
+    Object.assign(folder.runs, { all: [summary] });
+    const [run] = await tree.getChildren();
+    const item = tree.getTreeItem(run);
+    expect(item).toMatchObject({ description: 'finished, a part cannot be read', iconPath: { id: 'warning' } });
+    expect(item.tooltip).toContain(unread);
+    expect(item.command).toBeDefined();
   });
 });
