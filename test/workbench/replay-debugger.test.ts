@@ -133,8 +133,24 @@ describe.skipIf(vscodeFolder === null)('the replay of an episode in the debugger
     await window.screenshot('replay-group');
     expect(await window.page.locator('.notifications-toasts .notification-list-item').count()).toBe(0);
 
-    // A run whose planner wrote code: while it is stopped, values stand in the code, in the harness and in the adapter.
+    // With the stage in use, the text of another attempt opens among the texts, and the stage's tab says what it shows.
     const { page } = window;
+    await window.palette('AgenticRoboRL: Open Stage');
+    const stage = page.locator('.tab', { hasText: 'Stage: ' });
+    await stage.waitFor();
+    const before = (await stage.textContent()) ?? '';
+    const other = before.includes('attempt 1') ? 'attempt 0: reward 1' : 'attempt 1: reward 0';
+    await page.locator('.debug-call-stack').getByText(other).first().click();
+    await button(window, /^Step Over/).click();
+    await page.locator('.tab', { hasText: `Stage: s/0, ${other.split(':')[0]}` }).waitFor();
+    await page.locator('.tab', { hasText: 'e1.episode' }).waitFor();
+    const apart = page.locator('.editor-group-container').filter({ has: stage });
+    expect(await apart.locator('.tab').count()).toBe(1);
+    await window.screenshot('replay-group-with-stage');
+    await window.palette('View: Close All Editors');
+    await stage.waitFor({ state: 'detached' });
+
+    // A run whose planner wrote code: while it is stopped, values stand in the code, in the harness and in the adapter.
     await addCoded(folder);
     await page.keyboard.press('Shift+F5');
     await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });

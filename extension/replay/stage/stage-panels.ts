@@ -4,7 +4,6 @@ import {
   type LogOutputChannel,
   l10n,
   Uri,
-  ViewColumn,
   type WebviewPanel,
   type WebviewPanelSerializer,
   window,
@@ -17,6 +16,7 @@ import type { ReplaySession, ReplayTarget } from '../session.ts';
 import type { ReplaySessions } from '../sessions.ts';
 import { StageConversation } from './conversation.ts';
 import { readRestore } from './messages.ts';
+import { columnOfStages, keepStageApart } from './room.ts';
 import { SessionSource } from './session-source.ts';
 import { stageWords } from './wording.ts';
 
@@ -25,13 +25,13 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
   private readonly sessions: ReplaySessions;
   private readonly log: LogOutputChannel;
   private readonly panels = new Map<ReplaySession, WebviewPanel>();
-  private readonly serializer: Disposable;
+  private readonly subscriptions: Disposable;
 
   constructor(extension: Uri, sessions: ReplaySessions, log: LogOutputChannel) {
     this.files = Uri.joinPath(extension, 'dist');
     this.sessions = sessions;
     this.log = log;
-    this.serializer = window.registerWebviewPanelSerializer(PANELS.stage, this);
+    this.subscriptions = window.registerWebviewPanelSerializer(PANELS.stage, this);
   }
 
   /**
@@ -48,9 +48,10 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
     const panel = window.createWebviewPanel(
       PANELS.stage,
       titleOf(session),
-      { viewColumn: ViewColumn.Beside, preserveFocus: false },
+      { viewColumn: columnOfStages(), preserveFocus: false },
       { enableFindWidget: true },
     );
+    keepStageApart();
     this.fill(panel, session);
   }
 
@@ -74,7 +75,7 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
   }
 
   dispose(): void {
-    this.serializer.dispose();
+    this.subscriptions.dispose();
     for (const panel of [...this.panels.values()]) panel.dispose();
   }
 
@@ -85,6 +86,12 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
       post: (message) => void webview.postMessage(message),
       log: (text) => this.log.warn(`${session.target.episode}: ${text}`),
     });
+    // Another attempt may be stepped through, and an episode that was running gets its record.
+    const retitle = () => {
+      const title = titleOf(session);
+      if (panel.title !== title) panel.title = title;
+    };
+    retitle();
     const belongings = Disposable.from(
       { dispose: () => conversation.dispose() },
       webview.onDidReceiveMessage((message: unknown) => void conversation.hear(message)),
@@ -93,6 +100,8 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
         if (!panel.visible) conversation.gone();
         if (panel.active) this.sessions.show(session);
       }),
+      session.onDidMove(retitle),
+      session.onDidChange(retitle),
       session.onDidClose(() => panel.dispose()),
     );
     panel.onDidDispose(() => {
