@@ -23,8 +23,8 @@ const RECENT = 256;
 const BLOCK = 256;
 
 /**
- * Lists a section's episodes in the order of their lines (of several with one id the last one counts), then those without a record. An unfinished last line counts as
- * none: it is just being written.
+ * Lists a section's episodes in the order of their lines (of several with one id the last one counts), then those without
+ * a record. An unfinished last line counts as none: it is just being written.
  * @param most lines of episodes.jsonl that are looked at, the last ones.
  */
 export async function listedEpisodes(
