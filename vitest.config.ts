@@ -43,7 +43,8 @@ export default defineConfig({
           hookTimeout: INTEGRATION_LIMIT,
           expect: { poll },
           pool: 'forks',
-          maxWorkers: 2,
+          // Two windows at a time would be done in two thirds of the time, but some tests type faster than they are heard then.
+          maxWorkers: 1,
         },
       },
       {

@@ -201,14 +201,24 @@ describe.skipIf(vscodeFolder === null)('the call with the lowest advantage of th
     await key('F5');
     await frame(window, 'outcome: reward 0').waitFor();
     // A conditional breakpoint on the line of the call.
-    await command('View: Focus First Editor Group');
-    await page.locator('.monaco-editor.focused').waitFor();
-    await key('Control+Home');
-    await key('Control+F');
-    await page.locator('.find-widget.visible .monaco-inputbox.synthetic-focus').waitFor();
-    await write(`turn ${TURN} · place`);
-    await window.statusItem(/Ln \d+, Col \d+ \(14 selected\)/).waitFor();
-    await key('Escape');
+    const found = window.statusItem(/Ln \d+, Col \d+ \(14 selected\)/);
+    const find = async () => {
+      await command('View: Focus First Editor Group');
+      await page.locator('.monaco-editor.focused').waitFor();
+      await key('Control+Home');
+      await key('Control+F');
+      await page.locator('.find-widget.visible .monaco-inputbox.synthetic-focus').waitFor();
+      // In place of what a try before left there.
+      await key('Control+A');
+      await write(`turn ${TURN} · place`);
+      const selected = await found.waitFor({ timeout: 10_000 }).then(
+        () => true,
+        () => false,
+      );
+      await key('Escape');
+      return selected;
+    };
+    await expect.poll(find).toBe(true);
     await command('Debug: Add Conditional Breakpoint');
     await page.locator('.breakpoint-widget .monaco-editor.focused').waitFor();
     await write('advantage < -0.5');
