@@ -170,6 +170,9 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     const colours = () =>
       page.evaluate(`[...document.querySelectorAll('.view-overlays .cdr[class*="TextEditorDecorationType"]')]
         .map((one) => [one.getBoundingClientRect().left, getComputedStyle(one).backgroundColor].join(' ')).sort().join('; ')`);
+    // The end has tokens whether long prompts were folded or not.
+    await page.keyboard.press('Control+End');
+    await expect.poll(colours).toMatch(/rgba\((?!0, 0, 0, 0\))/);
     const likely = await colours();
     await window.palette('AgenticRoboRL: Colours of Tokens');
     await window.choice('How much likelier training made it').click();
