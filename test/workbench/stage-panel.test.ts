@@ -82,6 +82,8 @@ describe.skipIf(vscodeFolder === null)('the stage in the editor', () => {
     await window.openFile('notes.txt');
     await page.locator('.tab', { hasText: 'Stage: ' }).click();
     await inside.locator('#call-3[aria-current]').waitFor();
+    // In a browser the editor saves what its panels remember every five seconds, not when it is closed.
+    await page.waitForTimeout(7000);
     await window.reload();
     await page.locator('.tab', { hasText: 'Stage: ' }).click();
     await inside.locator('#call-3[aria-current]').waitFor();
