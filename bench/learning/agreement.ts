@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { configSchema } from '../../protocol/config.ts';
+import { policySection, roundSection } from '../../protocol/ids.ts';
 import { isDamaged, openRecording, type Recording } from '../../recordings/index.ts';
 import { tensorSpecs } from '../../trainer-daemon/planner/architecture.ts';
 import { readCheckpoint } from '../../trainer-daemon/planner/checkpoint.ts';
@@ -30,7 +31,7 @@ export default async function agreement(directory: string, rounds: number[], thr
   const recording = await openRecording(directory);
   try {
     const { rl } = configSchema.parse(recording.info.config);
-    const { weights } = await readCheckpoint(join(directory, `policies/v${String(rounds[0]).padStart(4, '0')}`));
+    const { weights } = await readCheckpoint(join(directory, policySection(rounds[0])));
     const { architecture, flat } = weights;
     const engine = new OnnxEngine(weights, freshAdamState(flat.length), { device: 'cpu', threads });
     const gradients: Float32Array[] = [];
@@ -82,7 +83,7 @@ function parts(gradients: Float32Array[], ranges: [begin: number, end: number][]
 
 /** What the round was trained on, its old log-probs still open. */
 async function selected(recording: Recording, round: number): Promise<RlItem[]> {
-  const section = `rounds/${String(round).padStart(4, '0')}`;
+  const section = roundSection(round);
   const calls = await recording.calls(section);
   const items: RlItem[] = [];
   for await (const sample of await recording.samples(round)) {
