@@ -4,8 +4,9 @@
  * from "Developer: Startup Performance".
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installExtension } from '../test/workbench/bed/extension.ts';
 import { installed } from '../test/workbench/bed/install.ts';
 import { VsCodeServer } from '../test/workbench/bed/vscode-server.ts';
 import { Workbench } from '../test/workbench/bed/workbench.ts';
@@ -32,7 +33,9 @@ const OPENED = ['compose.yaml', 'package.json', 'README.md', 'grip.ts'];
 export default async function activation(): Promise<BenchTable[]> {
   const packaged = spawnSync(process.execPath, [join(packageRoot(), 'scripts/package/main.mjs')], { encoding: 'utf8' });
   if (packaged.status !== 0) throw new Error(`the extension cannot be packaged: ${packaged.stderr.trim()}`);
-  const server = await VsCodeServer.start(installed());
+  const folder = installed();
+  const { profile, extensions } = installExtension(folder);
+  const server = await VsCodeServer.start({ folder, extensions });
   try {
     const withOurs = await windows(server, 'with', WITH_OURS, [...OPENED, CONFIG]);
     const without = await windows(server, 'without', ANYONES, OPENED);
@@ -54,6 +57,7 @@ export default async function activation(): Promise<BenchTable[]> {
     ];
   } finally {
     await server.stop();
+    rmSync(profile, { recursive: true, force: true });
   }
 }
 

@@ -1,9 +1,9 @@
 /** What the extension costs a window: nothing where there are no files of ours, and little where there are. */
 import { describe, expect, it } from 'vitest';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
-describe.skipIf(vscodeFolder === null)('activation', () => {
+describe.skipIf(vscode === null)('activation', () => {
   it('waits for a file of ours', async () => {
     const { window } = await session({
       'compose.yaml': 'services: {}\n',

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
-describe.skipIf(vscodeFolder === null)('an adapter in the editor', () => {
+describe.skipIf(vscode === null)('an adapter in the editor', () => {
   it('comes from a template with types, and shows what it makes of recorded outputs when it is saved', async () => {
     const { window, folder } = await session({
       'recordings/first/result.json': '{ "success": true, "successTurn": 4 }',

@@ -5,7 +5,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bench } from '../integration/daemon-bench.ts';
 import { greeted, rawClient } from '../integration/daemon-raw.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { FLAGS } from './bed/workbench.ts';
 
 /** A name that its owner has bound to this machine. */
@@ -44,7 +44,7 @@ const TRY_SOCKETS = `(ways) => Promise.all(ways.map(([url, protocols]) => new Pr
 const TRY_FETCHES = `(ways) => Promise.all(ways.map(([url, options]) =>
   fetch(url, options).then((answer) => answer.type === 'opaque' ? 'opaque' : String(answer.status), () => 'refused')))`;
 
-describe.skipIf(vscodeFolder === null)('a page in a browser', () => {
+describe.skipIf(vscode === null)('a page in a browser', () => {
   it('is not let in, with or without the token, under any name of this machine', async () => {
     const { client, record, log } = bench();
     const ours = client();

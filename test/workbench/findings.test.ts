@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 const demo = readFileSync(resolve(import.meta.dirname, '../../examples/demo.training.yaml'), 'utf8');
 
-describe.skipIf(vscodeFolder === null)('findings in the editor', () => {
+describe.skipIf(vscode === null)('findings in the editor', () => {
   it('are underlined in a config, and a quick fix mends one', async () => {
     const faulty = demo.replace('groupsPerRound', 'groupsPerRund');
     expect(faulty).not.toBe(demo);

@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { quickConfig } from '../integration/quick-run.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
@@ -20,7 +20,7 @@ function prepare(folder: string): void {
   cpSync(join(FIXTURES, 'harnesses'), join(folder, 'harnesses'), { recursive: true });
 }
 
-describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
+describe.skipIf(vscode === null)('planners in the editor', () => {
   it('play one episode, are trained, listed, served and compared', async () => {
     const { window, folder } = await session(files, { prepare });
     const rows = window.page.locator('.pane-body .monaco-list-row');
@@ -76,6 +76,8 @@ describe.skipIf(vscodeFolder === null)('planners in the editor', () => {
     cpSync(join(folder, 'runs', trained, 'policies/v0001'), join(folder, 'checkpoint'), { recursive: true });
     await window.palette('AgenticRoboRL: Evaluate Checkpoint...');
     await window.choice('Choose a folder...').click();
+    // The dialog writes where it begins into its box, and would write it over a text that came before.
+    await expect.poll(() => window.input.inputValue()).toContain(folder);
     await window.input.fill(`${join(folder, 'checkpoint')}/`);
     await window.page.keyboard.press('Enter');
     const evaluated = window.notification(/quick-evaluation-.*has finished/);

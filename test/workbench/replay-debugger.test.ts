@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { recordedGroup } from '../unit/recordings/replay/hand-made.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
@@ -74,7 +74,7 @@ const variable = ({ page }: Workbench, text: string | RegExp) =>
   page.locator('.debug-variables .monaco-list-row').filter({ hasText: text }).first();
 const button = ({ page }: Workbench, name: string | RegExp) => page.getByRole('button', { name }).first();
 
-describe.skipIf(vscodeFolder === null)('the replay of an episode in the debugger', () => {
+describe.skipIf(vscode === null)('the replay of an episode in the debugger', () => {
   it('steps forwards and back, stops at conditions on the way back, and shows the record', async () => {
     const { window } = await withRecording();
     await window.palette('AgenticRoboRL: Replay Episode');
@@ -164,8 +164,7 @@ describe.skipIf(vscodeFolder === null)('the replay of an episode in the debugger
     await page.keyboard.press('F5');
     const said = (text: string) => page.getByText(text).first();
     await said('Stopped: Traceback').waitFor();
-    await page.keyboard.press('F5');
-    await said('End of the episode').waitFor();
+    await window.press('F5', said('End of the episode'));
     await button(window, /^Reverse/).click();
     await said('Stopped on the way back: Traceback').waitFor();
     await page.locator('.tab.active', { hasText: 'cell 0.py' }).waitFor();

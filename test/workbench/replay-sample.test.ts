@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { FrameLocator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { CallRecord, SampleRecord, ScoreRecord } from '../../protocol/records.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 import { recordedStatus } from './recorded-pose.ts';
@@ -88,7 +88,7 @@ async function standsThere(window: Workbench, stage: FrameLocator): Promise<void
   expect(await stage.locator(`#call-${TURN} .playhead`).count()).toBe(1);
 }
 
-describe.skipIf(vscodeFolder === null)('the call with the lowest advantage of the sample run', () => {
+describe.skipIf(vscode === null)('the call with the lowest advantage of the sample run', () => {
   it('is found on the way back, with the records in every view; in high contrast; by keyboard alone', async () => {
     expect(sample.advantage).toBe(Math.min(...samples.map(({ advantage }) => advantage ?? 0)));
     const { window, folder } = await session(

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { cli } from '../integration/cli-process.ts';
 import { pageConfig } from '../integration/followed-page.ts';
 import { temporaryFolder } from '../integration/quick-run.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
@@ -24,7 +24,7 @@ async function withRun(settings: Record<string, unknown> = {}) {
 
 const frameOf = ({ page }: Workbench) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
 
-describe.skipIf(vscodeFolder === null)('the page of a run in the editor', () => {
+describe.skipIf(vscode === null)('the page of a run in the editor', () => {
   it('is opened from the palette, comes back when it was hidden and after a reload, saves files, follows the theme', async () => {
     const { window, folder } = await withRun();
     const inside = frameOf(window);

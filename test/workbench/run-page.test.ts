@@ -12,12 +12,12 @@ import type { JournalEvent, JournalLine } from '../../protocol/journal.ts';
 import { bench } from '../integration/daemon-bench.ts';
 import { finished, followedTraining } from '../integration/followed-page.ts';
 import { PageWindow, type ThemeName } from './bed/page-window.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 
 const HOSTILE = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>';
 
 // Chromium comes with the editor for tests.
-describe.skipIf(vscodeFolder === null)('the run page', () => {
+describe.skipIf(vscode === null)('the run page', () => {
   const endings: (() => Promise<void>)[] = [];
   let directory: string;
   let source: RunPageSource;

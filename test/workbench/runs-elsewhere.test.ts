@@ -2,7 +2,7 @@
 import { cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
@@ -13,7 +13,7 @@ const marks = ({ page }: Workbench) =>
   page.evaluate(`[...document.querySelectorAll('.view-line span')].filter((span) =>
     getComputedStyle(span, '::after').content.includes('the replay is here')).length`);
 
-describe.skipIf(vscodeFolder === null)('replay without a folder of runs', () => {
+describe.skipIf(vscode === null)('replay without a folder of runs', () => {
   it('finds a run elsewhere in the workspace, and marks its place in one of two attempts only', async () => {
     const { window } = await session(
       { 'notes.txt': 'n', 'other/run.json': '{"of": "another program"}' },

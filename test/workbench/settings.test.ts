@@ -1,7 +1,7 @@
 /** What is wrong in settings and in tasks.json is told in words, once. */
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
@@ -13,7 +13,7 @@ async function notificationsOf(window: Workbench): Promise<(text: string | RegEx
   return (text) => window.page.locator('.notifications-center .notification-list-item').filter({ hasText: text });
 }
 
-describe.skipIf(vscodeFolder === null)('mistakes of settings', () => {
+describe.skipIf(vscode === null)('mistakes of settings', () => {
   it('of a wrong type are named and the defaults count', async () => {
     const settings = { 'agenticRoboRL.node.path': 5, 'agenticRoboRL.adapter.outputs': 'recordings/*' };
     const { window } = await session({ 'mine.training.yaml': CONFIG }, { settings });

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../integration/quick-run.ts';
 import { EPISODES, stagedRun } from '../integration/staged-run.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
 const frameOf = ({ page }: Workbench) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
 
-describe.skipIf(vscodeFolder === null)('the stage in the editor', () => {
+describe.skipIf(vscode === null)('the stage in the editor', () => {
   it('is opened beside the debugger, keeps its place when it was hidden and over a reload, and follows the theme', async () => {
     const made = temporaryFolder();
     await stagedRun(join(made, 'runs/staged'));

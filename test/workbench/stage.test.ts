@@ -10,7 +10,7 @@ import { SessionSource } from '../../extension/replay/stage/session-source.ts';
 import { stageWords } from '../../extension/replay/stage/wording.ts';
 import { EPISODES, SECTION, type StagedOptions, stagedRun } from '../integration/staged-run.ts';
 import { PageWindow, type ThemeName } from './bed/page-window.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { recordedStatus } from './recorded-pose.ts';
 
 /** Chromium without a graphics card draws by itself where it is told that it may. */
@@ -18,7 +18,7 @@ const SPACE = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--igno
 const FLAT = ['--disable-3d-apis'];
 
 // Chromium comes with the editor for tests.
-describe.skipIf(vscodeFolder === null)('the stage', () => {
+describe.skipIf(vscode === null)('the stage', () => {
   const folders: string[] = [];
   let whole: string;
 

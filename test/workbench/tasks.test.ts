@@ -1,9 +1,9 @@
 /** The bundled command line as tasks: findings become problems; the doctor runs in a terminal. */
 import { describe, it } from 'vitest';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
-describe.skipIf(vscodeFolder === null)('tasks', () => {
+describe.skipIf(vscode === null)('tasks', () => {
   it('validate a config and list its findings; the doctor says what works', async () => {
     const files = {
       'mine.training.yaml':

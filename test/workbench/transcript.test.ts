@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../integration/quick-run.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 import { recordLong, recordTalk } from './recorded-talk.ts';
@@ -54,7 +54,7 @@ const wordsOf = ({ page }: Workbench, start: string) =>
     return all.flatMap((span) => [span.textContent, ...beside(span)]).join(' ').replaceAll('\\u00a0', ' ');
   })()`);
 
-describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
+describe.skipIf(vscode === null)('the transcript of an episode', () => {
   it('is opened and walked through by keyboard, tells tokens and credit, and compares attempts; also where nothing is trusted', async () => {
     const { window, folder, daemon } = await withTalk(false);
     const { page } = window;
@@ -95,8 +95,7 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
 
     // Full context, in place; then as it was sampled.
     await useLens(window, 'Full context', lens(window, 'Only what is new'));
-    await page.keyboard.press('Control+Home');
-    await line(window, 'episode 1f0c2ab9').waitFor();
+    await window.press('Control+Home', line(window, 'episode 1f0c2ab9'));
     await useLens(window, 'As sampled', line(window, '<think>'));
     await window.screenshot('transcript-sampled');
     await page.keyboard.press('Control+W');
@@ -119,16 +118,16 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     const rendered = page.locator('.monaco-diff-editor .view-line', { hasText: 'other words' }).first();
     await useLens(window, 'Compare prompts', rendered);
     await window.screenshot('transcript-prompts');
-    await page.keyboard.press('Control+End');
-    await page.locator('.monaco-diff-editor .view-line', { hasText: 'the first that differs' }).nth(1).waitFor();
+    const first = page.locator('.monaco-diff-editor .view-line', { hasText: 'the first that differs' });
+    await window.press('Control+End', first.nth(1));
     await page.keyboard.press('Control+W');
 
     // A recorded picture, by keyboard: the text cursor on its link, and the editor's own command.
     await line(window, 'outcome · reward 1').waitFor();
-    await page.keyboard.press('Control+Home');
-    await line(window, 'episode 1f0c2ab9').waitFor();
-    await page.keyboard.press('Control+F');
-    await page.keyboard.type('[image image/png');
+    await window.press('Control+Home', line(window, 'episode 1f0c2ab9'));
+    const box = page.locator('.find-widget.visible .find-part textarea');
+    await window.press('Control+F', box);
+    await box.fill('[image image/png');
     await page.keyboard.press('Escape');
     await window.palette('Open Link');
     await page.locator('.tab.active', { hasText: '.png' }).waitFor();
@@ -231,7 +230,6 @@ describe.skipIf(vscodeFolder === null)('the transcript of an episode', () => {
     await line(window, 'Seen at 0').waitFor();
     await expect.poll(() => line(window, 'are to come').count()).toBe(0);
     await line(window, 'episode long').click();
-    await page.keyboard.press('Control+End');
-    await line(window, 'outcome · reward 0').waitFor();
+    await window.press('Control+End', line(window, 'outcome · reward 0'));
   });
 });

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 /** Leaves a mark wherever it is run. */
@@ -18,7 +18,7 @@ export default defineAdapter({
 `;
 const MARKS = ['marked-by-adapter', 'marked-by-program'];
 
-describe.skipIf(vscodeFolder === null)('a workspace that is not trusted', () => {
+describe.skipIf(vscode === null)('a workspace that is not trusted', () => {
   it('is checked as text, and none of its programs is run', async () => {
     const { server, window, folder, daemon } = await session(
       {

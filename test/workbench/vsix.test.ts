@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { journalOf, quickConfig } from '../integration/quick-run.ts';
 import { allowedIn } from './bed/allowed.ts';
+import { VSIX } from './bed/extension.ts';
 import { readZip, unpack } from './bed/unzip.ts';
-import { VSIX } from './bed/vscode-server.ts';
 
 const allowed = allowedIn(process.platform, process.arch);
 const LARGEST = 25e6;

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { greeted } from '../integration/daemon-raw.ts';
 import { journalOf, quickConfig } from '../integration/quick-run.ts';
-import { vscodeFolder } from './bed/server.ts';
+import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
@@ -23,7 +23,7 @@ function prepare(folder: string): void {
   cpSync(join(FIXTURES, 'harnesses'), join(folder, 'harnesses'), { recursive: true });
 }
 
-describe.skipIf(vscodeFolder === null)('windows and folders', () => {
+describe.skipIf(vscode === null)('windows and folders', () => {
   it('two windows on one workspace share one daemon: what one starts, the other sees and stops', async () => {
     const { window, folder, daemon, another } = await session({ 'quick.training.json': config('quick') }, { prepare });
     const other = await another();

@@ -8,6 +8,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { installExtension } from './extension.ts';
+import type { InstalledVsCode } from './server.ts';
 
 /** Carries VS Code 1.139.1 and wants Node 24. */
 const CODE_SERVER = '4.139.1';
@@ -20,21 +22,30 @@ const CHROMIUM = '/usr/bin/chromium';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Folder of the installation, or null when there is none. */
-    vscode: string | null;
+    /** Null when there is none. */
+    vscode: InstalledVsCode | null;
   }
 }
 
-/** Run once by vitest before the tests of the workbench. Set WORKBENCH_REQUIRED=1 to fail where they would be skipped. */
-export default function setup(project: TestProject): void {
+/**
+ * Run once by vitest before the tests of the workbench. Set WORKBENCH_REQUIRED=1 to fail where they would be skipped.
+ * @returns what is to be done after the last test.
+ * @throws Error when the packaged extension is missing or cannot be installed.
+ */
+export default function setup(project: TestProject): () => void {
+  let folder: string;
   try {
-    project.provide('vscode', installed());
+    folder = installed();
   } catch (error) {
     const reason = `no VS Code to test in: ${(error as Error).message}`;
     if (process.env.WORKBENCH_REQUIRED) throw new Error(reason);
     process.stderr.write(`Workbench tests are skipped: ${reason}\n`);
     project.provide('vscode', null);
+    return () => {};
   }
+  const { profile, extensions } = installExtension(folder);
+  project.provide('vscode', { folder, extensions });
+  return () => rmSync(profile, { recursive: true, force: true });
 }
 
 /** Folder of a complete installation. @throws Error with what is missing and cannot be got. */

@@ -1,5 +1,12 @@
 /** The VS Code that the tests run in. */
 import { inject } from 'vitest';
 
-/** Folder of its installation; null where there is none, and the set-up has said why. */
-export const vscodeFolder = inject('vscode');
+export interface InstalledVsCode {
+  /** Of the installation that install.ts makes. */
+  folder: string;
+  /** Holds the packaged extension, installed; to be copied. */
+  extensions: string;
+}
+
+/** Null where there is none, and the set-up has said why. */
+export const vscode = inject('vscode');

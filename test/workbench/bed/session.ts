@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type DaemonRecord, daemonPlaces } from '../../../protocol/daemon-record.ts';
-import { vscodeFolder } from './server.ts';
+import { vscode } from './server.ts';
 import { type ServerOptions, VsCodeServer } from './vscode-server.ts';
 import { Workbench } from './workbench.ts';
 
@@ -34,8 +34,8 @@ export async function session(
     name?: string;
   } = {},
 ): Promise<Session> {
-  if (vscodeFolder === null) throw new Error('there is no VS Code');
-  const server = await VsCodeServer.start(vscodeFolder, options);
+  if (vscode === null) throw new Error('there is no VS Code');
+  const server = await VsCodeServer.start(vscode, options);
   onTestFinished(() => server.stop());
   const folder = join(server.folder, 'work', options.name ?? FOLDER);
   for (const [path, text] of Object.entries(files)) {

@@ -1,12 +1,10 @@
 /** One VS Code server with a fresh profile and the packaged extension. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../../trainer-daemon/bundles.ts';
-
-/** What `npm run package` makes here. */
-export const VSIX = join(packageRoot(), `agentic-robo-rl-${process.platform}-${process.arch}.vsix`);
+import { codeServer, freshEnvironment } from './extension.ts';
+import type { InstalledVsCode } from './server.ts';
 
 const SETTINGS = {
   'workbench.startupEditor': 'none',
@@ -30,41 +28,24 @@ export class VsCodeServer {
   readonly url: string;
   /** Fresh folder of this profile: `home`, `data`, `extensions` and, for the test's own use, `work`. */
   readonly folder: string;
-  /** What the server and the processes it starts get, for tests that look for what they leave. */
-  readonly environment: NodeJS.ProcessEnv;
   private readonly child: ChildProcess;
 
-  private constructor(url: string, folder: string, environment: NodeJS.ProcessEnv, child: ChildProcess) {
+  private constructor(url: string, folder: string, child: ChildProcess) {
     this.url = url;
     this.folder = folder;
-    this.environment = environment;
     this.child = child;
   }
 
-  /**
-   * @param vscode folder of the installation that install.ts makes.
-   * @throws Error when the VSIX is missing or cannot be installed, or the server does not come up.
-   */
-  static async start(vscode: string, options: ServerOptions = {}): Promise<VsCodeServer> {
-    if (!existsSync(VSIX)) throw new Error(`${VSIX} is missing: run "npm run package" first`);
+  /** @throws Error when the server does not come up. */
+  static async start(vscode: InstalledVsCode, options: ServerOptions = {}): Promise<VsCodeServer> {
     const folder = mkdtempSync(join(tmpdir(), 'arrl-vscode-'));
-    for (const name of ['home', 'data/User', 'extensions', 'work']) mkdirSync(join(folder, name), { recursive: true });
+    for (const name of ['home', 'data/User', 'work', 'tmp']) mkdirSync(join(folder, name), { recursive: true });
+    cpSync(vscode.extensions, join(folder, 'extensions'), { recursive: true });
     const settings = { ...SETTINGS, ...options.settings };
     writeFileSync(join(folder, 'data/User/settings.json'), JSON.stringify(settings, null, 2));
-    writeFileSync(join(folder, 'home/code-server.yaml'), 'auth: none\n');
-    const environment = freshEnvironment(join(folder, 'home'));
-    const node = join(vscode, 'bin', 'node');
-    const program = [
-      join(vscode, 'node_modules/code-server/out/node/entry.js'),
-      ...['--config', join(folder, 'home/code-server.yaml')],
-      ...['--user-data-dir', join(folder, 'data'), '--extensions-dir', join(folder, 'extensions')],
-    ];
-    const installed = spawnSync(node, [...program, '--install-extension', VSIX, '--force'], {
-      env: environment,
-      encoding: 'utf8',
-    });
-    if (installed.status !== 0 || !installed.stdout.includes('successfully installed'))
-      throw new Error(`the extension could not be installed: ${installed.stdout}${installed.stderr}`);
+    // VS Code leaves sockets where temporary files go.
+    const environment = { ...freshEnvironment(join(folder, 'home')), TMPDIR: join(folder, 'tmp') };
+    const { node, program } = codeServer(vscode.folder, folder);
 
     const logFile = join(folder, 'server.log');
     const log = openSync(logFile, 'w');
@@ -82,7 +63,7 @@ export class VsCodeServer {
     closeSync(log);
     for (let waited = 0; waited < 600; waited++) {
       const url = /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(readFileSync(logFile, 'utf8'))?.[1];
-      if (url) return new VsCodeServer(url, folder, environment, child);
+      if (url) return new VsCodeServer(url, folder, child);
       if (child.exitCode !== null) break;
       await pause(100);
     }
@@ -102,13 +83,6 @@ export class VsCodeServer {
     endGroup(this.child);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 200 });
   }
-}
-
-/** This process's environment without a trace of an editor, a desktop or a test runner. */
-function freshEnvironment(home: string): NodeJS.ProcessEnv {
-  const foreign = /^(?:VSCODE_.*|XDG_.*|ELECTRON_.*|VITEST.*|npm_.*|NODE_OPTIONS|NODE_ENV|PORT|PASSWORD)$/;
-  const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
-  return { ...Object.fromEntries(kept), HOME: home, EXTENSIONS_GALLERY: '{}' };
 }
 
 function endGroup(child: ChildProcess): void {

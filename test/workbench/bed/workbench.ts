@@ -15,6 +15,8 @@ export const FLAGS = [
 const PALETTE_MS = 5000;
 const PALETTE_ATTEMPTS = 12;
 const UNFOLD_ATTEMPTS = 20;
+const HEARD_MS = 10_000;
+const HEARD_ATTEMPTS = 6;
 
 export class Workbench {
   readonly page: Page;
@@ -29,7 +31,11 @@ export class Workbench {
   static async open(url: string, place: string): Promise<Workbench> {
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS });
     try {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 },
+        locale: 'en-US',
+        reducedMotion: 'no-preference',
+      });
       const page = await context.newPage();
       page.setDefaultTimeout(60_000);
       const workbench = new Workbench(browser, page);
@@ -82,6 +88,18 @@ export class Workbench {
         // A window that has just opened does not know every extension yet, and its palette does not look again.
         if (attempt === PALETTE_ATTEMPTS) throw error;
         await this.page.keyboard.press('Escape');
+      }
+    }
+  }
+
+  /** Presses a key that may be pressed twice, until something is there: a window that is busy may not hear it. */
+  async press(key: string, then: Locator): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      await this.page.keyboard.press(key);
+      try {
+        return await then.waitFor({ timeout: HEARD_MS });
+      } catch (error) {
+        if (attempt === HEARD_ATTEMPTS) throw error;
       }
     }
   }

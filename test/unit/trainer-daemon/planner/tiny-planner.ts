@@ -75,10 +75,14 @@ export const tinyInit: PlannerInit = {
   context: 512,
 };
 
+// Here and not where one is made: a hook that a running test adds is never called.
+const made: string[] = [];
+afterAll(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true }))));
+
 /** Writes a planner into a temporary folder that is removed after the test file. */
 export async function tinyPlanner(seed = 1, init: Partial<PlannerInit> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'planner-'));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  made.push(folder);
   await initialisePlanner(folder, { ...tinyInit, ...init }, corpus, seed);
   return folder;
 }
