@@ -78,7 +78,10 @@ describe.skipIf(vscode === null)('planners in the editor', () => {
     await window.choice('Choose a folder...').click();
     // The dialog writes where it begins into its box, and would write it over a text that came before.
     await expect.poll(() => window.input.inputValue()).toContain(folder);
+    await window.choice('harness').waitFor();
     await window.input.fill(`${join(folder, 'checkpoint')}/`);
+    // It lists the folders in there, which are none, before it takes an answer.
+    await window.choice('harness').waitFor({ state: 'detached' });
     await window.page.keyboard.press('Enter');
     const evaluated = window.notification(/quick-evaluation-.*has finished/);
     await evaluated.waitFor({ timeout: FINISH_MS });
