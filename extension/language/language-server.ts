@@ -34,7 +34,7 @@ import { openSetting } from '../wrong-settings.ts';
 import { coalesced } from './coalesced.ts';
 import { isAdapterName, speaksOfUs } from './documents.ts';
 import { quietClient } from './quiet-client.ts';
-import { startFailure } from './start-failure.ts';
+import { type StartFailure, startFailure } from './start-failure.ts';
 
 const KNOWN_COMMANDS = new Set<string>(Object.values(COMMANDS));
 
@@ -59,7 +59,7 @@ export class LanguageServer {
       await client.start();
       this.log.info('the language server has started');
     } catch (error) {
-      this.tellFailure(startFailure(error));
+      this.tellFailure(reasonOf(startFailure(error)));
     }
   });
 
@@ -136,4 +136,19 @@ async function knownLenses(
 ): Promise<CodeLens[] | null | undefined> {
   const lenses = await next(document, token);
   return lenses?.filter(({ command }) => command === undefined || KNOWN_COMMANDS.has(command.command));
+}
+
+function reasonOf(failure: StartFailure): string {
+  switch (failure.why) {
+    case 'no-program':
+      return l10n.t('there is no program {0}', failure.program);
+    case 'not-permitted':
+      return l10n.t('the program {0} may not be run', failure.program);
+    case 'ended':
+      return l10n.t('its program ended before it answered');
+    case 'unknown':
+      return l10n.t('no reason was given');
+    case 'other':
+      return failure.words;
+  }
 }

@@ -3,6 +3,7 @@
  * VS Code nor the daemon nor the clock.
  */
 import type { RunSummary } from '../../protocol/daemon.ts';
+import { roundSection } from '../../protocol/ids.ts';
 import type { JournalLine, ProgressTick } from '../../protocol/journal.ts';
 import type { PolicyRecord, StepRecord } from '../../protocol/records.ts';
 import { emptyRunState, type RunState, type SectionTally } from '../../protocol/run-state.ts';
@@ -176,7 +177,7 @@ export class RunPageModel {
 
 function roundRows(state: RunState): RoundRow[] {
   const rows = state.rounds.map(({ round, state: phase, samplesByStatus }): RoundRow => {
-    const tally = state.sections.find(({ section }) => section === sectionOf(round));
+    const tally = state.sections.find(({ section }) => section === roundSection(round));
     return {
       round,
       state: phase,
@@ -194,11 +195,6 @@ function roundRows(state: RunState): RoundRow[] {
       ...{ validation: before, samples: {} },
     });
   return rows.sort((a, b) => a.round - b.round);
-}
-
-/** `rounds/0001` */
-function sectionOf(round: number): string {
-  return `rounds/${String(round).padStart(4, '0')}`;
 }
 
 function meanReward({ episodes, invalid, rewards }: SectionTally): number | null {

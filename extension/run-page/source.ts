@@ -1,5 +1,6 @@
 /** Feeds the model of a run page from the daemon, over lost connections and restarts. Knows nothing of VS Code. */
 import { z } from 'zod';
+import { roundSection } from '../../protocol/ids.ts';
 import type { StepRecord } from '../../protocol/records.ts';
 import type { RunState } from '../../protocol/run-state.ts';
 import { openRecording } from '../../recordings/index.ts';
@@ -136,7 +137,7 @@ export class RunPageSource implements Disposable {
   private async loadSteps(): Promise<void> {
     await this.trying(STEPS, async () => {
       const { rounds, steps } = this.followed.state;
-      const sections = rounds.map(({ round }) => `rounds/${String(round).padStart(4, '0')}`);
+      const sections = rounds.map(({ round }) => roundSection(round));
       if (steps.sft.done > 0) sections.unshift('sft');
       const records: StepRecord[] = [];
       for (const section of sections) records.push(...(await this.stepsOf(section)));
