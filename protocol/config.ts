@@ -266,6 +266,11 @@ export const configSchema = z.strictObject({
         ),
         finalRate: key(fraction.default(0.1), 'Learning rate at the end, as a share of the peak.', 'paper, C.1'),
         epochs: key(count.default(1), 'Passes over the targets.', 'paper, C.1'),
+        promptLossWeight: key(
+          z.number().min(0).max(100).default(0),
+          'Weight of the mean loss over the tokens that the planner reads (instructions, tools, observations), each counted once an episode, beside the mean over its responses; 0 trains on responses alone, as the paper does. A planner from random weights learns from it to find names again.',
+          'ours',
+        ),
         checkpoints: key(
           z.number().int().min(1).max(99).default(10),
           'Checkpoints compared on the validation states; k of n is taken at floor(k * steps / n).',

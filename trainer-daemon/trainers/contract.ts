@@ -72,8 +72,11 @@ export interface Trainer {
   readonly stepsTaken: number;
   /** log p of every response token under the current weights. One array a sequence, in the order given. */
   score(sequences: TrainingSequence[], onProgress?: (done: number, total: number) => void): Promise<Float32Array[]>;
-  /** One optimizer step on eq. 3. */
-  sftStep(items: TrainingSequence[], optimizer: OptimizerOptions): Promise<StepResult>;
+  /**
+   * One optimizer step on eq. 3 and, when `promptLossWeight` is not 0, that many times the mean loss over the tokens
+   * that are no response, each counted once an episode. The loss of the result is that of eq. 3.
+   */
+  sftStep(items: TrainingSequence[], optimizer: OptimizerOptions, promptLossWeight?: number): Promise<StepResult>;
   /** One optimizer step on eq. 5. */
   rlStep(items: RlItem[], loss: RlLossOptions, optimizer: OptimizerOptions): Promise<RlStepResult>;
   /** Writes a whole checkpoint folder (weights; config, tokenizer and template copied from the one it was loaded from). */

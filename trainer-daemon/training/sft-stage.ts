@@ -88,13 +88,9 @@ async function takeSteps(context: RunContext, targets: SftTarget[]): Promise<Map
       context.checkStop();
       const batch = batches[step - 1].items;
       const rate = learningRate(step, batches.length, sft);
-      const result = await trainer.sftStep(batch, {
-        learningRate: rate,
-        betas: sft.betas,
-        epsilon: sft.epsilon,
-        weightDecay: sft.weightDecay,
-        clipNorm: sft.clipNorm,
-      });
+      const { betas, epsilon, weightDecay, clipNorm } = sft;
+      const optimizer = { learningRate: rate, betas, epsilon, weightDecay, clipNorm };
+      const result = await trainer.sftStep(batch, optimizer, sft.promptLossWeight);
       const record: StepRecord = {
         step,
         stage: 'sft',

@@ -36,6 +36,12 @@ export function checkSequences(a: Architecture, sequences: readonly TrainingSequ
   });
 }
 
+/** @throws TrainerError unless the weight is a number from 0 */
+export function checkPromptLossWeight(weight: number): void {
+  if (!(Number.isFinite(weight) && weight >= 0))
+    throw new TrainerError(`sft.promptLossWeight is ${weight}; it must not be negative`);
+}
+
 /** @throws TrainerError when a log-probability is missing or not a number, or A or u is not usable */
 export function checkRlItems(items: readonly RlItem[]): void {
   items.forEach((item, i) => {

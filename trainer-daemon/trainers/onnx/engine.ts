@@ -20,14 +20,21 @@ import {
   type TrainingSequence,
 } from '../contract.ts';
 import { type AdamState, adamWStep, globalNorm, type Range } from './adamw.ts';
-import { checkOptimizer, checkRlItems, checkRlLoss, checkSequences, trainedTensors } from './checks.ts';
+import {
+  checkOptimizer,
+  checkPromptLossWeight,
+  checkRlItems,
+  checkRlLoss,
+  checkSequences,
+  trainedTensors,
+} from './checks.ts';
 import { type Device, sessionOptions } from './device.ts';
 import { EMBEDDING } from './graph/decoder-graph.ts';
 import { geometryFeeds, positionsFeed, type RowLength } from './graph/geometry.ts';
 import type { OperatorSet } from './graph/tape.ts';
-import { type LossFactors, rlFactors, rlStatistics, sftFactors } from './loss-factors.ts';
+import { type LossFactors, meanLoss, rlFactors, rlStatistics, sftFactors } from './loss-factors.ts';
 import { type MicroBatch, packMicroBatches } from './micro-batches.ts';
-import { mergeIntoRows, type Row, separateRows } from './rows.ts';
+import { mergeIntoRows, type Row, separateRows, withPrompts } from './rows.ts';
 import { SessionPool } from './sessions.ts';
 
 export interface EngineOptions {
@@ -111,7 +118,7 @@ export class OnnxEngine {
     const logprobs = emptyLike(sequences);
     const left = sequences.map((s) => s.responseTokenIds.length);
     let done = 0;
-    for (const batch of this.pack(sequences, SCORING_FACTOR * this.microBatchTokens)) {
+    for (const batch of this.pack(this.rowsOf(sequences), SCORING_FACTOR * this.microBatchTokens)) {
       const session = await this.pool.get('score', batch.size.chunks);
       const out = await session.run(this.inputFeeds(batch));
       scatter(batch, out.logprobs.data as Float32Array, logprobs);
@@ -121,10 +128,14 @@ export class OnnxEngine {
     return logprobs;
   }
 
-  async sftStep(items: readonly TrainingSequence[], optimizer: OptimizerOptions): Promise<StepResult> {
+  async sftStep(
+    items: readonly TrainingSequence[],
+    optimizer: OptimizerOptions,
+    promptLossWeight = 0,
+  ): Promise<StepResult> {
     const started = performance.now();
     checkOptimizer(optimizer);
-    const { loss } = await this.sftGradients(items);
+    const { loss } = await this.sftGradients(items, promptLossWeight);
     const gradNorm = this.update(loss, optimizer);
     const tokens = items.reduce((n, item) => n + item.responseTokenIds.length, 0);
     return { loss, gradNorm, tokens, seconds: (performance.now() - started) / 1000 };
@@ -143,10 +154,20 @@ export class OnnxEngine {
     return { loss, gradNorm, ...statistics, seconds: (performance.now() - started) / 1000 };
   }
 
-  /** Loss of eq. 3; afterwards {@link gradientsOfLastPass} holds its gradients. */
-  async sftGradients(items: readonly TrainingSequence[]): Promise<GradientPass> {
+  /**
+   * Loss and log-probs of eq. 3; afterwards {@link gradientsOfLastPass} holds its gradients, and with them those of the
+   * weighted mean loss over what the responses answer.
+   */
+  async sftGradients(items: readonly TrainingSequence[], promptLossWeight = 0): Promise<GradientPass> {
     checkSequences(this.weights.architecture, items);
-    return this.gradientPass(items, sftFactors(items));
+    checkPromptLossWeight(promptLossWeight);
+    if (promptLossWeight === 0) return this.gradientPass(items, sftFactors(items));
+    const { rows, prompts } = withPrompts(mergeIntoRows(items), items.length);
+    const all = [...items, ...prompts];
+    const factors = [...sftFactors(items), ...sftFactors(prompts, promptLossWeight)];
+    const pass = await this.gradientPass(all, factors, this.merge ? rows : separateRows(all));
+    const logprobs = pass.logprobs.slice(0, items.length);
+    return { loss: meanLoss(logprobs), logprobs, inside: pass.inside.slice(0, items.length) };
   }
 
   /** Loss of eq. 5-7; afterwards {@link gradientsOfLastPass} holds its gradients. */
@@ -166,8 +187,11 @@ export class OnnxEngine {
     await this.pool.release();
   }
 
-  private pack(sequences: readonly TrainingSequence[], tokens: number): MicroBatch[] {
-    const rows: Row[] = this.merge ? mergeIntoRows(sequences) : separateRows(sequences);
+  private rowsOf(sequences: readonly TrainingSequence[]): Row[] {
+    return this.merge ? mergeIntoRows(sequences) : separateRows(sequences);
+  }
+
+  private pack(rows: readonly Row[], tokens: number): MicroBatch[] {
     const targets = Math.max(1, Math.floor(MOST_LOGITS / this.weights.architecture.vocabulary));
     return packMicroBatches(rows, { tokens, targets });
   }
@@ -175,10 +199,11 @@ export class OnnxEngine {
   private async gradientPass(
     items: readonly TrainingSequence[],
     factors: readonly LossFactors[],
+    rows = this.rowsOf(items),
   ): Promise<GradientPass> {
     const pass: GradientPass = { loss: 0, logprobs: emptyLike(items), inside: emptyLike(items) };
     this.gradients.fill(0);
-    for (const batch of this.pack(items, this.microBatchTokens)) {
+    for (const batch of this.pack(rows, this.microBatchTokens)) {
       const session = await this.pool.get('train', batch.size.chunks);
       const feeds = { ...this.inputFeeds(batch), ...lossFeeds(batch, factors) };
       const out = await this.runTraining(session, feeds);

@@ -21,10 +21,21 @@ export interface LossFactors {
   upper: number;
 }
 
-/** Eq. 3: the mean over all supervised tokens of the optimizer batch. */
-export function sftFactors(items: readonly TrainingSequence[]): LossFactors[] {
+/** Eq. 3: the mean over all supervised tokens of the optimizer batch, times a weight. */
+export function sftFactors(items: readonly TrainingSequence[], weight = 1): LossFactors[] {
   const tokens = items.reduce((n, item) => n + item.responseTokenIds.length, 0);
-  return items.map(() => ({ supervised: 1 / tokens, lower: 0, upper: 1 }));
+  return items.map(() => ({ supervised: weight / tokens, lower: 0, upper: 1 }));
+}
+
+/** The value of eq. 3. @param logprobs of the supervised tokens, one array an item */
+export function meanLoss(logprobs: readonly Float32Array[]): number {
+  let sum = 0;
+  let tokens = 0;
+  for (const values of logprobs) {
+    for (const value of values) sum -= value;
+    tokens += values.length;
+  }
+  return sum / tokens;
 }
 
 /** True where eq. 5 counts the item: its effective weight u A is not zero. */

@@ -45,6 +45,33 @@ export function mergeIntoRows(sequences: readonly TrainingSequence[]): Row[] {
   return rows.sort((x, y) => firstItem(x) - firstItem(y));
 }
 
+/**
+ * Rows in which all tokens are supervised but the first, which nothing predicts.
+ * @param rows of {@link mergeIntoRows}.
+ * @param items how many items the rows hold; what the responses answer is numbered from there on.
+ * @returns the rows, and what the responses answer as sequences of their own.
+ */
+export function withPrompts(rows: readonly Row[], items: number): { rows: Row[]; prompts: TrainingSequence[] } {
+  const prompts: TrainingSequence[] = [];
+  const whole = rows.map(({ tokens, spans }) => {
+    const all: Span[] = [];
+    let begin = 1;
+    for (const span of spans) {
+      if (span.start > begin) {
+        all.push({ item: items + prompts.length, start: begin, length: span.start - begin });
+        prompts.push({
+          promptTokenIds: tokens.subarray(0, begin),
+          responseTokenIds: tokens.subarray(begin, span.start),
+        });
+      }
+      all.push(span);
+      begin = span.start + span.length;
+    }
+    return { tokens, spans: all };
+  });
+  return { rows: whole, prompts };
+}
+
 /** Each sequence in a row of its own. */
 export function separateRows(sequences: readonly TrainingSequence[]): Row[] {
   return sequences.flatMap((sequence, item) => {

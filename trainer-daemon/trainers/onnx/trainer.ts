@@ -57,8 +57,8 @@ class OnnxTrainer implements Trainer {
     return this.inTurn(() => this.numeric.score(sequences, onProgress));
   }
 
-  sftStep(items: TrainingSequence[], optimizer: OptimizerOptions) {
-    return this.inTurn(() => this.numeric.sftStep(items, optimizer));
+  sftStep(items: TrainingSequence[], optimizer: OptimizerOptions, promptLossWeight = 0) {
+    return this.inTurn(() => this.numeric.sftStep(items, optimizer, promptLossWeight));
   }
 
   rlStep(items: RlItem[], loss: RlLossOptions, optimizer: OptimizerOptions) {

@@ -71,8 +71,8 @@ class WorkerTrainer implements Trainer {
     return this.call('score', [sequences.map(sendable)], onProgress);
   }
 
-  sftStep(items: TrainingSequence[], optimizer: OptimizerOptions) {
-    return this.call('sftStep', [items.map(sendable), optimizer]);
+  sftStep(items: TrainingSequence[], optimizer: OptimizerOptions, promptLossWeight = 0) {
+    return this.call('sftStep', [items.map(sendable), optimizer, promptLossWeight]);
   }
 
   rlStep(items: RlItem[], loss: RlLossOptions, optimizer: OptimizerOptions) {

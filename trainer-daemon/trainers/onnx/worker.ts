@@ -43,7 +43,7 @@ function serve(trainer: Trainer, { id, method, args }: Request): Promise<unknown
     case 'score':
       return trainer.score(args[0] as TrainingSequence[], (done, total) => send({ kind: 'progress', id, done, total }));
     case 'sftStep':
-      return trainer.sftStep(args[0] as TrainingSequence[], args[1] as OptimizerOptions);
+      return trainer.sftStep(args[0] as TrainingSequence[], args[1] as OptimizerOptions, args[2] as number);
     case 'rlStep':
       return trainer.rlStep(args[0] as RlItem[], args[1] as RlLossOptions, args[2] as OptimizerOptions);
     case 'exportCheckpoint':

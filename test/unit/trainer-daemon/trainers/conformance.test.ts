@@ -56,6 +56,30 @@ describe.each(['tied', 'untied'] as const)('%s embeddings', (kind) => {
       expect(worst.error, worst.name).toBeLessThan(1e-4);
     });
 
+    it('eq. 3 and a weighted loss over prompts: the sum of both gradients', async () => {
+      const [, b] = g.sftItems;
+      // Two turns of one episode: the second prompt begins with the first turn.
+      const answered = [...Array.from(b.promptTokenIds), ...Array.from(b.responseTokenIds)];
+      const observation = Array.from(b.responseTokenIds).reverse();
+      const turns = [b, { promptTokenIds: [...answered, ...observation], responseTokenIds: [1, 2] }];
+      const read = [
+        { promptTokenIds: [b.promptTokenIds[0]], responseTokenIds: Array.from(b.promptTokenIds).slice(1) },
+        { promptTokenIds: answered, responseTokenIds: observation },
+      ];
+      const engine = engineFor(kind, options);
+      const alone = await engine.sftGradients(turns);
+      const expected = engine.gradientsOfLastPass.slice();
+      await engine.sftGradients(read);
+      engine.gradientsOfLastPass.forEach((value, i) => {
+        expected[i] += 0.25 * value;
+      });
+      const { loss, logprobs } = await engine.sftGradients(turns, 0.25);
+      expect(Math.abs(loss - alone.loss)).toBeLessThan(1e-5);
+      expect(largestDifference(logprobs, alone.logprobs)).toBeLessThan(1e-4);
+      const worst = worstTensor(g.architecture, engine.gradientsOfLastPass, expected);
+      expect(worst.error, worst.name).toBeLessThan(1e-4);
+    });
+
     it('eq. 5-7: loss, log-probs and gradients', async () => {
       const engine = engineFor(kind, options);
       const { loss, logprobs } = await engine.rlGradients(g.rlItems, g.rlOptions);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TrainingSequence } from '../../../../trainer-daemon/trainers/contract.ts';
 import { rowLength } from '../../../../trainer-daemon/trainers/onnx/graph/geometry.ts';
 import { packMicroBatches } from '../../../../trainer-daemon/trainers/onnx/micro-batches.ts';
-import { mergeIntoRows, type Row, separateRows } from '../../../../trainer-daemon/trainers/onnx/rows.ts';
+import { mergeIntoRows, type Row, separateRows, withPrompts } from '../../../../trainer-daemon/trainers/onnx/rows.ts';
 
 const sequence = (prompt: number[], response: number[]): TrainingSequence => ({
   promptTokenIds: prompt,
@@ -79,6 +79,22 @@ describe('mergeIntoRows', () => {
         expect(rows.length).toBeLessThanOrEqual(items.length);
       }),
       { seed: 5, numRuns: 300 },
+    );
+  });
+});
+
+describe('withPrompts', () => {
+  it('adds what no response covers, each token of a row but the first once (random sequences)', () => {
+    fc.assert(
+      fc.property(sequences, (items) => {
+        const merged = mergeIntoRows(items);
+        const { rows, prompts } = withPrompts(merged, items.length);
+        expect(rows.map(({ tokens }) => tokens)).toEqual(merged.map(({ tokens }) => tokens));
+        expectFaithful(rows, [...items, ...prompts]);
+        for (const { tokens, spans } of rows)
+          expect(spans.reduce((sum, { length }) => sum + length, 0)).toBe(tokens.length - 1);
+      }),
+      { seed: 7, numRuns: 300 },
     );
   });
 });

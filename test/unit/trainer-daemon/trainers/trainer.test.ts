@@ -161,6 +161,7 @@ describe('bad input', () => {
       expect(await step(long)).toMatch(/item 1: 641 tokens.*context is 640/);
       expect(await refusal(trainer.sftStep([], g.optimizer))).toMatch(/empty/);
       expect(await refusal(trainer.sftStep(g.sftItems, { ...g.optimizer, clipNorm: 0 }))).toMatch(/clipNorm is 0/);
+      expect(await refusal(trainer.sftStep(g.sftItems, g.optimizer, -1))).toMatch(/promptLossWeight is -1/);
 
       const [item] = g.rlItems;
       const rl = (change: object) => refusal(trainer.rlStep([{ ...item, ...change }], g.rlOptions, g.optimizer));
