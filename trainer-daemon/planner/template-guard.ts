@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { bundlePath } from '../bundles.ts';
+import { endWithUs, OWN_GROUP } from '../own-group.ts';
 import { CheckpointError } from './checkpoint-error.ts';
 import { COMPACT_TEMPLATE } from './compact-template.ts';
 import type { TemplateSource } from './template-source.ts';
@@ -36,7 +37,9 @@ function run(text: string, seconds: number): Promise<number | 'time' | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [`--max-old-space-size=${MEGABYTES}`, bundlePath('template-trial')], {
       stdio: ['pipe', 'ignore', 'ignore'],
+      ...OWN_GROUP,
     });
+    endWithUs(child);
     let late = false;
     const timer = setTimeout(() => {
       late = true;

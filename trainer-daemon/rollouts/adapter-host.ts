@@ -96,5 +96,3 @@ process.on('message', async (call: AdapterCall) => {
   process.send?.(reply);
 });
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C in a terminal reaches the whole group of processes; whether a run ends at it is the daemon's decision.
-for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});

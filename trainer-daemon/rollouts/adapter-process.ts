@@ -1,6 +1,7 @@
 /** The daemon's end of an adapter's child process: one call at a time, each with a deadline; restarted after a death. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { bundlePath } from '../bundles.ts';
+import { endWithUs, OWN_GROUP } from '../own-group.ts';
 import { AdapterError } from './adapter-error.ts';
 import type { AdapterAnswer, AdapterCall } from './adapter-messages.ts';
 import { childEnvironment } from './child-environment.ts';
@@ -59,7 +60,9 @@ export class AdapterProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       execArgv: [`--max-old-space-size=${MEMORY_MEGABYTES}`],
       env,
+      ...OWN_GROUP,
     });
+    endWithUs(child);
     this.output.clear();
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.output.push(text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.output.push(text));

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { ProcessSpec } from '../../protocol/adapter.ts';
+import { OWN_GROUP } from '../own-group.ts';
 import { childEnvironment } from './child-environment.ts';
 import type { ProcessRoster } from './process-roster.ts';
 import { TextTail } from './tail.ts';
@@ -47,8 +48,7 @@ export class HarnessProcess {
       cwd: resolve(folder, spec.cwd ?? '.'),
       env: { ...childEnvironment(spec.env, withheld), ...roster?.mark },
       stdio: ['pipe', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-      windowsHide: true,
+      ...OWN_GROUP,
     });
     if (this.child.pid !== undefined) roster?.add(this.child.pid);
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
