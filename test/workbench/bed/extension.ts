@@ -37,14 +37,8 @@ export function codeServer(vscode: string, profile: string): { node: string; pro
     node: join(vscode, 'bin', 'node'),
     program: [
       join(vscode, 'node_modules/code-server/out/node/entry.js'),
-      ...[
-        '--config',
-        config,
-        '--user-data-dir',
-        join(profile, 'data'),
-        '--extensions-dir',
-        join(profile, 'extensions'),
-      ],
+      ...['--config', config],
+      ...['--user-data-dir', join(profile, 'data'), '--extensions-dir', join(profile, 'extensions')],
     ],
   };
 }

@@ -31,11 +31,7 @@ export class Workbench {
   static async open(url: string, place: string): Promise<Workbench> {
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS });
     try {
-      const context = await browser.newContext({
-        viewport: { width: 1280, height: 800 },
-        locale: 'en-US',
-        reducedMotion: 'no-preference',
-      });
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
       const page = await context.newPage();
       page.setDefaultTimeout(60_000);
       const workbench = new Workbench(browser, page);
