@@ -34,8 +34,8 @@ export default async function activation(): Promise<BenchTable[]> {
   const packaged = spawnSync(process.execPath, [join(packageRoot(), 'scripts/package/main.mjs')], { encoding: 'utf8' });
   if (packaged.status !== 0) throw new Error(`the extension cannot be packaged: ${packaged.stderr.trim()}`);
   const folder = installed();
-  const { profile, extensions } = installExtension(folder);
-  const server = await VsCodeServer.start({ folder, extensions });
+  const profile = installExtension(folder);
+  const server = await VsCodeServer.start({ folder, profile });
   try {
     const withOurs = await windows(server, 'with', WITH_OURS, [...OPENED, CONFIG]);
     const without = await windows(server, 'without', ANYONES, OPENED);

@@ -26,16 +26,8 @@ const line = ({ page }: Workbench, text: string | RegExp) =>
 const lens = ({ page }: Workbench, text: string | RegExp) =>
   page.locator('.codelens-decoration a').filter({ hasText: text, visible: true }).first();
 /** Lenses are drawn anew while the text scrolls, and forget a click that comes meanwhile. */
-async function useLens(window: Workbench, text: string, then: Locator): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    await lens(window, text).click();
-    try {
-      return await then.waitFor({ timeout: 5000 });
-    } catch (error) {
-      if (attempt === 6) throw error;
-    }
-  }
-}
+const useLens = (window: Workbench, text: string, then: Locator) =>
+  window.until(then, () => lens(window, text).click(), 5000);
 /** The heading of the call that the replay stands at; the words beside it are the editor's, not the text's. */
 const here = ({ page }: Workbench) =>
   page.evaluate(`(() => {

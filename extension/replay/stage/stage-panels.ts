@@ -25,13 +25,13 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
   private readonly sessions: ReplaySessions;
   private readonly log: LogOutputChannel;
   private readonly panels = new Map<ReplaySession, WebviewPanel>();
-  private readonly subscriptions: Disposable;
+  private readonly serializer: Disposable;
 
   constructor(extension: Uri, sessions: ReplaySessions, log: LogOutputChannel) {
     this.files = Uri.joinPath(extension, 'dist');
     this.sessions = sessions;
     this.log = log;
-    this.subscriptions = window.registerWebviewPanelSerializer(PANELS.stage, this);
+    this.serializer = window.registerWebviewPanelSerializer(PANELS.stage, this);
   }
 
   /**
@@ -75,7 +75,7 @@ export class StagePanels implements Disposable, WebviewPanelSerializer {
   }
 
   dispose(): void {
-    this.subscriptions.dispose();
+    this.serializer.dispose();
     for (const panel of [...this.panels.values()]) panel.dispose();
   }
 

@@ -11,10 +11,10 @@ export const VSIX = join(packageRoot(), `agentic-robo-rl-${process.platform}-${p
 /**
  * Has VS Code install the VSIX into a new profile.
  * @param vscode folder of the installation that install.ts makes.
- * @returns the profile, to be removed, and the folder of extensions in it.
+ * @returns the folder of the profile, to be removed.
  * @throws Error when the VSIX is missing or cannot be installed.
  */
-export function installExtension(vscode: string): { profile: string; extensions: string } {
+export function installExtension(vscode: string): string {
   if (!existsSync(VSIX)) throw new Error(`${VSIX} is missing: run "npm run package" first`);
   const profile = mkdtempSync(join(tmpdir(), 'arrl-extension-'));
   mkdirSync(join(profile, 'home'));
@@ -23,8 +23,7 @@ export function installExtension(vscode: string): { profile: string; extensions:
     env: freshEnvironment(join(profile, 'home')),
     encoding: 'utf8',
   });
-  if (status === 0 && stdout.includes('successfully installed'))
-    return { profile, extensions: join(profile, 'extensions') };
+  if (status === 0 && stdout.includes('successfully installed')) return profile;
   rmSync(profile, { recursive: true, force: true });
   throw new Error(`the extension could not be installed: ${stdout}${stderr}`);
 }

@@ -43,8 +43,8 @@ export default function setup(project: TestProject): () => void {
     project.provide('vscode', null);
     return () => {};
   }
-  const { profile, extensions } = installExtension(folder);
-  project.provide('vscode', { folder, extensions });
+  const profile = installExtension(folder);
+  project.provide('vscode', { folder, profile });
   return () => rmSync(profile, { recursive: true, force: true });
 }
 

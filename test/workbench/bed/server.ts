@@ -4,8 +4,8 @@ import { inject } from 'vitest';
 export interface InstalledVsCode {
   /** Of the installation that install.ts makes. */
   folder: string;
-  /** Holds the packaged extension, installed; to be copied. */
-  extensions: string;
+  /** Of a profile that has the packaged extension. */
+  profile: string;
 }
 
 /** Null where there is none, and the set-up has said why. */

@@ -40,7 +40,7 @@ export class VsCodeServer {
   static async start(vscode: InstalledVsCode, options: ServerOptions = {}): Promise<VsCodeServer> {
     const folder = mkdtempSync(join(tmpdir(), 'arrl-vscode-'));
     for (const name of ['home', 'data/User', 'work', 'tmp']) mkdirSync(join(folder, name), { recursive: true });
-    cpSync(vscode.extensions, join(folder, 'extensions'), { recursive: true });
+    cpSync(join(vscode.profile, 'extensions'), join(folder, 'extensions'), { recursive: true });
     const settings = { ...SETTINGS, ...options.settings };
     writeFileSync(join(folder, 'data/User/settings.json'), JSON.stringify(settings, null, 2));
     // VS Code leaves sockets where temporary files go.

@@ -88,12 +88,20 @@ export class Workbench {
     }
   }
 
-  /** Presses a key that may be pressed twice, until something is there: a window that is busy may not hear it. */
+  /** Presses a key that may be pressed twice, until something is there. */
   async press(key: string, then: Locator): Promise<void> {
+    await this.until(then, () => this.page.keyboard.press(key), HEARD_MS);
+  }
+
+  /**
+   * Does what may be done twice, until something is there: a window that is busy may not hear it.
+   * @param patience milliseconds after which it is done again.
+   */
+  async until(then: Locator, act: () => Promise<void>, patience: number): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      await this.page.keyboard.press(key);
+      await act();
       try {
-        return await then.waitFor({ timeout: HEARD_MS });
+        return await then.waitFor({ timeout: patience });
       } catch (error) {
         if (attempt === HEARD_ATTEMPTS) throw error;
       }
