@@ -319,9 +319,9 @@ export const configSchema = z.strictObject({
         selection: key(z.literal('uniform').default('uniform'), 'How they are chosen among the eligible ones.', 'ours'),
         maxTokens: key(count.default(32768), 'Prompt and response of a sample together.', 'ours', 'tokens'),
         postSuccess: key(
-          z.enum(['drop', 'keep']).default('drop'),
-          'Responses given after the goal was reached.',
-          'paper, 3.3.2',
+          z.enum(['drop', 'keep']).default('keep'),
+          'Responses given after the goal was reached. With `drop`, a call that ends the episode is trained on only where it failed, and the planner unlearns to come to an end: for harnesses that play on after success of themselves.',
+          'ours (a filter of the paper, 3.3.2)',
         ),
         advantage: key(
           z.enum(['leave-one-out', 'permuted-control']).default('leave-one-out'),

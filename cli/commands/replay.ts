@@ -4,6 +4,7 @@ import { isDamaged, openRecording, type Recording, RecordingError } from '../../
 import { openReplayEpisode, type ReplayEpisode } from '../../recordings/replay/index.ts';
 import { CAMERA_PLACES, type PlacedCamera } from '../../trainer-daemon/tabletop/scene/cameras.ts';
 import { CommandError, EXIT } from '../exit.ts';
+import { plural } from '../output/format.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type Choice, chooseEpisode, type Selectors, severalWords } from '../replay/choose.ts';
 import { type Devices, showFullScreen } from '../replay/full-screen.ts';
@@ -88,7 +89,9 @@ async function firstPosition(episode: ReplayEpisode, turn?: number, call?: strin
   if (turn !== undefined) {
     const position = episode.positionOf(turn);
     if (position !== undefined) return position;
-    throw new CommandError(`${episode.id} has no turn ${turn}: it has ${episode.length} calls, the first is turn 0`);
+    throw new CommandError(
+      `${episode.id} has no turn ${turn}: it has ${plural(episode.length, 'call')}, the first is turn 0`,
+    );
   }
   if (call === undefined) return undefined;
   for (let position = 0; position < episode.length; position++) {

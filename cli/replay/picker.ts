@@ -101,5 +101,5 @@ function rowOf({ section, id, state, task, init, attempt, reward, valid, turns }
   const head = padTo(section, Math.max(width, section.length));
   if (reward === null) return `${head}  ${WITHOUT_OUTCOME[state]}  ${id}`;
   const how = valid ? `reward ${shownNumber(reward)}` : 'invalid';
-  return `${head}  ${padTo(how, 10)}${padTo(`${turns} turns`, 10)}${task} · state ${init} · attempt ${attempt}`;
+  return `${head}  ${padTo(how, 10)}${padTo(plural(turns ?? 0, 'turn'), 10)}${task} · state ${init} · attempt ${attempt}`;
 }

@@ -3,6 +3,7 @@
  * missing or damaged is told as such, and everything around it can still be looked at.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { plural } from '../../protocol/counting.ts';
 import type {
   CallRecord,
   EpisodeRecord,
@@ -212,7 +213,9 @@ export class ReplayEpisode {
   private place(position: number): Place {
     const place = this.places[position];
     if (place) return place;
-    throw new RangeError(`episode ${this.id} has ${this.places.length} calls, there is no position ${position}`);
+    throw new RangeError(
+      `episode ${this.id} has ${plural(this.places.length, 'call')}, there is no position ${position}`,
+    );
   }
 
   private async read(position: number): Promise<ReplayCall> {

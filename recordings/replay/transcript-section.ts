@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Message, Tool } from '../../protocol/chat.ts';
+import { plural } from '../../protocol/counting.ts';
 import { imageRefSchema, type ResolvedCall } from '../../protocol/records.ts';
 import { isDamaged } from '../documents.ts';
 import { UNREAD_MESSAGE } from '../resolve.ts';
@@ -328,7 +329,7 @@ export function outcomeSection({ record, reason }: EpisodeOutcome, call: number)
         `outcome · reward ${record.reward}`,
         record.valid ? '  valid' : `  invalid: ${shownInLine(record.invalidReason ?? 'no reason was given', 2000)}`,
         ...(record.successTurn === null ? [] : [`  success at turn ${record.successTurn}`]),
-        `  ${record.turns} turns, ended by ${record.end}`,
+        `  ${plural(record.turns, 'turn')}, ended by ${record.end}`,
         '',
       ]
     : ['outcome', `  ${shownInLine(reason ?? '', 2000)}`, ''];

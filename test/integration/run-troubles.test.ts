@@ -184,7 +184,7 @@ describe('invalid episodes', () => {
       expect(failure).toBeInstanceOf(RunFailed);
       expect((failure as Error).message).toMatch(
         new RegExp(
-          `^${section}: none of the \\d+ episodes is valid.*commonest reason \\(\\d x\\): camera \\d+ is unplugged`,
+          `^${section}: none of \\d+ episodes is valid.*commonest reason \\(\\d x\\): camera \\d+ is unplugged`,
         ),
       );
     }

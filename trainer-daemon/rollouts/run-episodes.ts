@@ -1,5 +1,6 @@
 /** Runs a list of episodes, several at a time, and writes their records. */
 import { setMaxListeners } from 'node:events';
+import { plural } from '../../protocol/counting.ts';
 import type { EpisodeRecord } from '../../protocol/records.ts';
 import type { RolloutOptions, RunEpisodes } from './contract.ts';
 import { type EpisodeResult, type LaunchProblem, runEpisode } from './episode-run.ts';
@@ -107,7 +108,7 @@ class EpisodeRun {
 
   private launchError({ from, problem }: LaunchProblem): HarnessError {
     const check = from === 'command' ? `; check command and cwd in launch() of ${this.options.adapter.file}` : '';
-    const tried = this.unlaunched.length === 1 ? '1 episode' : `${this.unlaunched.length} episodes`;
+    const tried = plural(this.unlaunched.length, 'episode');
     return new HarnessError(`the harness cannot be started (tried with ${tried}): ${problem}${check}`);
   }
 

@@ -5,6 +5,7 @@ import { Random } from '../../protocol/random.ts';
 import type { EpisodeRecord, ResolvedCall, RoundPlan, SampleCall, SampleRecord } from '../../protocol/records.ts';
 import { type PlacedEpisode, permuteAdvantages, placeEpisodes } from './groups.ts';
 import { Notices } from './notices.ts';
+import { OneSided } from './one-sided.ts';
 import { type SampleStatus, STATUS } from './reasons.ts';
 import { type CheckedRecord, checkRecord } from './record.ts';
 
@@ -81,6 +82,7 @@ export async function buildSamples(input: BuildSamplesInput): Promise<BuiltRound
     );
   }
   const notices = new Notices();
+  const oneSided = new OneSided();
   const placed = placeEpisodes(plan, input.episodes, notices);
   if (input.config.advantage === 'permuted-control') permuteAdvantages(placed, input.seed, input.round);
   const samples: SampleRecord[] = [];
@@ -88,11 +90,14 @@ export async function buildSamples(input: BuildSamplesInput): Promise<BuiltRound
   for (const [index, place] of placed.episodes.entries()) {
     const record = checkRecord(place.episode, await input.calls(place.episode.id));
     const built = buildEpisode(place, record, input, notices);
+    for (const [i, call] of record.calls.entries())
+      oneSided.add(call, built.samples[i].status as SampleStatus, place.advantage);
     for (const sample of built.samples) samples.push(sample);
     for (const item of built.items) items.push(item);
     input.onProgress?.(index + 1, placed.episodes.length);
   }
 
+  oneSided.tell(notices);
   const byStatus: Record<string, number> = {};
   for (const { status } of samples) byStatus[status] = (byStatus[status] ?? 0) + 1;
   const valid = placed.episodes.filter(({ excluded }) => excluded === null).map(({ episode }) => episode);

@@ -128,7 +128,7 @@ async function tellInvalid(context: RunContext, section: string, episodes: Episo
   const common = commonestReason(episodes);
   if (common !== undefined && !episodes.some((episode) => episode.valid))
     throw new TrainingError(
-      `${section}: none of the ${episodes.length} episodes is valid, so there is nothing to go on with; commonest reason (${common.count} x): ${common.reason}. Mend that and resume the run: these episodes are then played again`,
+      `${section}: none of ${plural(episodes.length, 'episode')} is valid, so there is nothing to go on with; commonest reason (${common.count} x): ${common.reason}. Mend that and resume the run: these episodes are then played again`,
     );
   const message = invalidWarning(section, episodes);
   if (message !== undefined && !context.events('warning').some((event) => event.message === message))

@@ -24,7 +24,7 @@ const OUTCOME: Record<string, string> = {
     '- RPent: false when a server, an RPC or the capture of a state failed\n- CaP-X: false when no trial was left or a perception service was down; errors in generated code are valid failures\n- tabletop-skills: false when the model’s endpoint or the world failed',
   ].join('\n\n'),
   successTurn:
-    '**successTurn**: the turn (from 0) whose actions reached the goal. Later responses are not trained on (`rl.postSuccess: drop`).',
+    '**successTurn**: the turn (from 0) whose actions reached the goal. Later responses are trained on, unless `rl.postSuccess` is `drop`.',
   invalidReason: '**invalidReason**: why the episode is left out, for reports.',
   trajectory: '**trajectory**: a file in the output folder with body poses, for replay.',
 };

@@ -37,7 +37,7 @@ const RELEASE_OPENING = 0.01;
 /** Free room beside things put side by side. */
 const BESIDE_GAP = 0.045;
 /** How often an unsteady hand misses the place it was to put down at, and by how many metres, in any direction. */
-const UNSTEADY = { share: 0.35, distance: [0.1, 0.14] };
+const UNSTEADY = { share: 0.5, distance: [0.1, 0.14] };
 
 export function isReachable([x, y, z]: Vec3): boolean {
   const distanceFromBase = Math.hypot(x, y);

@@ -231,17 +231,44 @@ describe('what keeps a call out', () => {
     );
   });
 
-  it('ineligible:after-success, unless rl.postSuccess is keep', async () => {
+  it('ineligible:after-success, with rl.postSuccess: drop', async () => {
     const round = fullRound(4);
     round[0].episode.successTurn = 1;
-    expect(await statuses(round, 0)).toEqual([
+    const config = rl({ postSuccess: 'drop' });
+    expect(await statuses(round, 0, { config })).toEqual([
       STATUS.selected,
       STATUS.selected,
       STATUS.afterSuccess,
       STATUS.afterSuccess,
     ]);
-    expect((await build(round)).items.slice(0, 2).map((item) => item.u)).toEqual([1 / 2, 1 / 2]);
-    expect(await statuses(round, 0, { config: rl({ postSuccess: 'keep' }) })).toEqual(Array(4).fill(STATUS.selected));
+    expect((await build(round, { config })).items.slice(0, 2).map((item) => item.u)).toEqual([1 / 2, 1 / 2]);
+    expect(await statuses(round, 0)).toEqual(Array(4).fill(STATUS.selected));
+  });
+
+  it('tells of an action that dropping leaves only where it failed', async () => {
+    const ends = (id: string) => ({ id, type: 'function' as const, function: { name: 'finish', arguments: '{}' } });
+    /** Two groups of three; every episode ends with `finish`, which in the solved ones comes after success. */
+    const round = () => {
+      const six = fullRound(3);
+      for (const one of six) {
+        const solved = one.episode.attempt < 2;
+        one.episode.reward = solved ? 1 : 0;
+        one.episode.successTurn = solved ? 1 : null;
+        const response = { content: '', reasoning: null, toolCalls: [ends('a')] };
+        one.calls[2] = call(one.episode, 2, { response, finishReason: 'tool_calls' });
+      }
+      return six;
+    };
+    const [warning, ...others] = (await build(round(), { config: rl({ postSuccess: 'drop' }) })).warnings;
+    expect(others).toEqual([]);
+    expect(warning).toMatch(
+      /the tool finish is trained on nearly only where it failed \(2 times\): 4 times .*; set rl.postSuccess to keep; first: cafecafe/,
+    );
+    expect((await build(round())).warnings).toEqual([]);
+    // Where it is rewarded as well, or never punished, nothing is one-sided.
+    const early = round();
+    early[0].episode.successTurn = 2;
+    expect((await build(early, { config: rl({ postSuccess: 'drop' }) })).warnings).toEqual([]);
   });
 
   it('ineligible:empty-response', async () => {
@@ -373,7 +400,7 @@ it('tells every status apart in one round', async () => {
     recorded({ ...init(3), attempt: 2, end: 'adapter-error' }, 1),
     recorded(init(4), 1),
   ];
-  const { byStatus } = await build(round, { plan, contextLimit: 100 });
+  const { byStatus } = await build(round, { plan, contextLimit: 100, config: rl({ postSuccess: 'drop' }) });
   expect(byStatus).toEqual({
     [STATUS.resent]: 1,
     [STATUS.promptMismatch]: 1,
