@@ -99,7 +99,7 @@ const WITHOUT_OUTCOME = { ended: '', damaged: 'damaged', running: 'running', unf
 
 function rowOf({ section, id, state, task, init, attempt, reward, valid, turns }: Candidate, width: number): string {
   const head = padTo(section, Math.max(width, section.length));
-  if (reward === null) return `${head}  ${WITHOUT_OUTCOME[state]}  ${id}`;
+  if (reward === null || turns === null) return `${head}  ${WITHOUT_OUTCOME[state]}  ${id}`;
   const how = valid ? `reward ${shownNumber(reward)}` : 'invalid';
-  return `${head}  ${padTo(how, 10)}${padTo(plural(turns ?? 0, 'turn'), 10)}${task} · state ${init} · attempt ${attempt}`;
+  return `${head}  ${padTo(how, 10)}${padTo(plural(turns, 'turn'), 10)}${task} · state ${init} · attempt ${attempt}`;
 }

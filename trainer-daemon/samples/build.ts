@@ -90,8 +90,7 @@ export async function buildSamples(input: BuildSamplesInput): Promise<BuiltRound
   for (const [index, place] of placed.episodes.entries()) {
     const record = checkRecord(place.episode, await input.calls(place.episode.id));
     const built = buildEpisode(place, record, input, notices);
-    for (const [i, call] of record.calls.entries())
-      oneSided.add(call, built.samples[i].status as SampleStatus, place.advantage);
+    for (const [i, call] of record.calls.entries()) oneSided.add(call, built.samples[i]);
     for (const sample of built.samples) samples.push(sample);
     for (const item of built.items) items.push(item);
     input.onProgress?.(index + 1, placed.episodes.length);

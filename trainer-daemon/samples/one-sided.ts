@@ -1,7 +1,7 @@
 /** Actions that a round trains on only where they failed, because they come after success and such calls are dropped. */
-import type { ResolvedCall } from '../../protocol/records.ts';
+import type { ResolvedCall, SampleRecord } from '../../protocol/records.ts';
 import type { Notices } from './notices.ts';
-import { type SampleStatus, STATUS } from './reasons.ts';
+import { STATUS } from './reasons.ts';
 
 /** Fewer cases tell nothing. */
 const CASES = 3;
@@ -24,7 +24,7 @@ interface Cases {
 export class OneSided {
   private readonly actions = new Map<string, Cases>();
 
-  add(call: ResolvedCall, status: SampleStatus, advantage: number | null): void {
+  add(call: ResolvedCall, { status, advantage }: SampleRecord): void {
     if (!advantage || (status !== STATUS.selected && status !== STATUS.afterSuccess)) return;
     const tool = call.response?.toolCalls[0]?.function.name;
     const action = tool === undefined ? 'an answer without a tool call' : `the tool ${tool}`;
