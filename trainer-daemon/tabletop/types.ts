@@ -130,7 +130,10 @@ export interface EpisodeStart {
   init: number;
   /** Seeds the noise of perception, so that attempts on one initial state differ. */
   noiseSeed: string;
-  /** An unsteady hand now and then puts down a hand's breadth beside where it was to; default steady. */
+  /**
+   * An unsteady hand now and then puts down a hand's breadth beside where it was to, less often where its load was detected
+   * in it before; default steady.
+   */
   hand?: 'steady' | 'unsteady';
 }
 

@@ -1,5 +1,5 @@
 /** Episodes that infrastructure took: when there are so many that a person must hear of it, and what took them. */
-import { plural } from '../../protocol/counting.ts';
+import { grouped, plural } from '../../protocol/counting.ts';
 import type { JournalLine } from '../../protocol/journal.ts';
 import { eventsOf } from './history.ts';
 
@@ -31,7 +31,7 @@ export function invalidWarning(section: string, episodes: readonly Validity[]): 
   const common = commonestReason(episodes);
   if (common === undefined || invalid <= LOUD_SHARE * episodes.length) return undefined;
   const share = ((100 * invalid) / episodes.length).toFixed(0);
-  return `${section}: ${invalid} of ${plural(episodes.length, 'episode')} (${share}%) are invalid and were left out; commonest reason (${common.count} x): ${common.reason}`;
+  return `${section}: ${grouped(invalid)} of ${plural(episodes.length, 'episode')} (${share}%) are invalid and were left out; commonest reason (${grouped(common.count)} x): ${common.reason}`;
 }
 
 /** The sentence of {@link invalidWarning} for every section of a run, from its journal. Of several tries the last valid one counts. */

@@ -32,7 +32,10 @@ export const episodeOrderSchema = z.object({
   outputDir: z.string().min(1),
   /** `blank` keeps from the planner what its tools answered: what a planner can do without looking. */
   observations: z.enum(['full', 'blank']).default('full'),
-  /** `unsteady`: the arm now and then puts down beside where it was to, and does not notice. */
+  /**
+   * `unsteady`: the arm now and then puts down beside where it was to, and does not notice; less often where the planner has
+   * detected what it holds.
+   */
   hand: z.enum(['steady', 'unsteady']).default('steady'),
 });
 export type EpisodeOrder = z.output<typeof episodeOrderSchema>;

@@ -1,4 +1,7 @@
-/** A harder world: the skills harness whose arm now and then puts down beside where it was to, and does not notice. */
+/**
+ * A harder world: the skills harness whose arm now and then puts down beside where it was to, and does not notice. Looking at
+ * what it holds before it puts down makes that rarer.
+ */
 import { defineAdapter } from '../../../protocol/adapter.ts';
 import adapter from './adapter.ts';
 

@@ -25,6 +25,8 @@ export interface SkillContext {
   load: Load | undefined;
   /** Draws of a hand that does not always put down where it was to. */
   unsteady?: Random;
+  /** Whether the load was detected in the hand: how it sits there is then known. */
+  seenInHand?: boolean;
 }
 
 const REACH: [number, number] = [0.25, 0.75];
@@ -36,8 +38,11 @@ const DROP = 0.004;
 const RELEASE_OPENING = 0.01;
 /** Free room beside things put side by side. */
 const BESIDE_GAP = 0.045;
-/** How often an unsteady hand misses the place it was to put down at, and by how many metres, in any direction. */
-const UNSTEADY = { share: 0.5, distance: [0.1, 0.14] };
+/**
+ * How often an unsteady hand misses the place it was to put down at, without and with its load detected in the hand before,
+ * and by how many metres, in any direction.
+ */
+const UNSTEADY = { unseen: 0.6, seen: 0.05, distance: [0.1, 0.14] };
 
 export function isReachable([x, y, z]: Vec3): boolean {
   const distanceFromBase = Math.hypot(x, y);
@@ -87,6 +92,7 @@ export function pick(context: SkillContext, target: Detection, grasp: Grasp): Sk
   const [dx, dy] = grasp === 'rim' ? [target.position[0] - x, target.position[1] - y] : [0, 0];
   const [c, s] = [Math.cos(yaw), Math.sin(yaw)];
   context.load = { thing: target, above: closedAt[2] - bottom, middle: [c * dx + s * dy, -s * dx + c * dy] };
+  context.seenInHand = false;
   memory.forget(target);
   return 'held';
 }
@@ -114,10 +120,14 @@ function destination(context: SkillContext, load: Load, target: PlaceTarget): Ve
 }
 
 /** The hand's sensors do not tell that it missed; only looking does. */
-function withUnsteadiness({ unsteady }: SkillContext, [x, y, z]: Vec3): Vec3 {
+function withUnsteadiness({ unsteady, seenInHand }: SkillContext, [x, y, z]: Vec3): Vec3 {
   if (!unsteady) return [x, y, z];
   // Three draws each time, so that what follows does not hang on this one.
-  const [misses, share, turn] = [unsteady.next() < UNSTEADY.share, unsteady.next(), unsteady.next()];
+  const [misses, share, turn] = [
+    unsteady.next() < (seenInHand ? UNSTEADY.seen : UNSTEADY.unseen),
+    unsteady.next(),
+    unsteady.next(),
+  ];
   if (!misses) return [x, y, z];
   const [low, high] = UNSTEADY.distance;
   const [distance, direction] = [low + share * (high - low), 2 * Math.PI * turn];

@@ -56,14 +56,16 @@ describe('what perception tells', () => {
 
 describe('an unsteady hand', () => {
   /** Centimetres from where a can was to stand to where it stands, over several noises. */
-  const misses = async (hand: 'steady' | 'unsteady'): Promise<number[]> => {
+  const misses = async (hand: 'steady' | 'unsteady', looks?: 'before taking' | 'in hand'): Promise<number[]> => {
     const found: number[] = [];
     for (let k = 0; k < 12; k++) {
       episode = await TabletopEpisode.start({
         ...{ suite: 'tabletop_long', task: 1, init: 3, noiseSeed: `hand ${k}`, hand },
       });
       const can = real('can', 'red');
+      if (looks === 'before taking') episode.detect();
       expect(episode.pick(can, 'top').code).toBe('held');
+      if (looks === 'in hand') episode.detect();
       const { code } = episode.place({ at: [0.36, -0.03] });
       expect(['placed', 'blocked']).toContain(code);
       const now = truth(episode).find(({ kind, colour }) => kind === can.kind && colour === can.colour);
@@ -84,6 +86,12 @@ describe('an unsteady hand', () => {
     expect(beside.length).toBeLessThanOrEqual(9);
     expect(unsteady.filter((centimetres) => centimetres <= 8).every((centimetres) => centimetres < 3)).toBe(true);
     expect(await misses('unsteady')).toEqual(unsteady);
+    const often = async (looks: 'before taking' | 'in hand') =>
+      (await misses('unsteady', looks)).filter((centimetres) => centimetres > 8).length;
+    // How a load sits in the hand is seen there only.
+    const seenInHand = await often('in hand');
+    expect(seenInHand).toBeLessThan(beside.length);
+    expect(seenInHand).toBeLessThan(await often('before taking'));
   });
 });
 

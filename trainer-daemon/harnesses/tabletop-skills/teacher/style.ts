@@ -31,7 +31,7 @@ export const CAREFUL: Style = {
 export function styleOf(calls: PastCall[]): Style {
   const random = new Random('expert style', calls[0]?.answer ?? '');
   return {
-    looksBeforePlacing: random.next() < 0.15,
+    looksBeforePlacing: random.next() < 0.3,
     looksAfterSteps: random.next() < 0.4,
     verifies: random.next() < 0.65,
     looksAfterFailure: random.next() < 0.8,
