@@ -8,8 +8,8 @@ import type { Workbench } from './bed/workbench.ts';
 const CONFIG = 'version: 1\nname: mine\nharness:\n  adapter: tabletop-skills\n  suites: [tabletop_spatal]\n';
 
 /**
- * The list of notifications: those that hide after some seconds, too, which a busy machine may need to open a file. What comes
- * into focus late closes the list, so it is opened again until the first one wanted is there.
+ * The list of notifications: those that hide after some seconds, too, which a busy machine may need to open a file. Should the
+ * list be closed meanwhile, it is opened again until the first one wanted is there.
  */
 async function notificationsOf(window: Workbench, first: string): Promise<(text: string | RegExp) => Locator> {
   const center = window.page.locator('.notifications-center');
