@@ -97,7 +97,7 @@ export class TabletopEpisode implements Tabletop {
     const { sim } = this;
     const all = this.detector.detect();
     this.context.memory.remember(all);
-    this.context.seenInHand = this.context.load !== undefined;
+    if (this.context.load) this.context.load.seen = true;
     const wanted = query === undefined || query.trim() === '' ? all : all.filter((d) => fitsQuery(d, query));
     this.recorder.span('detect', sim.time, sim.gripped() ?? null, structuredClone(wanted));
     return { time: sim.time, detections: wanted };

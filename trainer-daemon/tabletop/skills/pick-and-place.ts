@@ -17,6 +17,8 @@ export interface Load {
   above: number;
   /** From the tool centre point to the load's middle, in the hand's frame. */
   middle: [number, number];
+  /** Whether it was detected in the hand: how it sits there is then known. */
+  seen: boolean;
 }
 
 export interface SkillContext {
@@ -25,8 +27,6 @@ export interface SkillContext {
   load: Load | undefined;
   /** Draws of a hand that does not always put down where it was to. */
   unsteady?: Random;
-  /** Whether the load was detected in the hand: how it sits there is then known. */
-  seenInHand?: boolean;
 }
 
 const REACH: [number, number] = [0.25, 0.75];
@@ -91,8 +91,12 @@ export function pick(context: SkillContext, target: Detection, grasp: Grasp): Sk
   const bottom = target.position[2] - target.size[2] / 2;
   const [dx, dy] = grasp === 'rim' ? [target.position[0] - x, target.position[1] - y] : [0, 0];
   const [c, s] = [Math.cos(yaw), Math.sin(yaw)];
-  context.load = { thing: target, above: closedAt[2] - bottom, middle: [c * dx + s * dy, -s * dx + c * dy] };
-  context.seenInHand = false;
+  context.load = {
+    thing: target,
+    above: closedAt[2] - bottom,
+    middle: [c * dx + s * dy, -s * dx + c * dy],
+    seen: false,
+  };
   memory.forget(target);
   return 'held';
 }
@@ -120,11 +124,11 @@ function destination(context: SkillContext, load: Load, target: PlaceTarget): Ve
 }
 
 /** The hand's sensors do not tell that it missed; only looking does. */
-function withUnsteadiness({ unsteady, seenInHand }: SkillContext, [x, y, z]: Vec3): Vec3 {
+function withUnsteadiness({ unsteady }: SkillContext, { seen }: Load, [x, y, z]: Vec3): Vec3 {
   if (!unsteady) return [x, y, z];
   // Three draws each time, so that what follows does not hang on this one.
   const [misses, share, turn] = [
-    unsteady.next() < (seenInHand ? UNSTEADY.seen : UNSTEADY.unseen),
+    unsteady.next() < (seen ? UNSTEADY.seen : UNSTEADY.unseen),
     unsteady.next(),
     unsteady.next(),
   ];
@@ -181,7 +185,7 @@ export function place(context: SkillContext, target: PlaceTarget): SkillCode {
   const { sim, memory, load } = context;
   if (!load) return 'not-holding';
   if (dropIfLost(context)) return 'slipped';
-  const [x, y, z] = withUnsteadiness(context, destination(context, load, target));
+  const [x, y, z] = withUnsteadiness(context, load, destination(context, load, target));
   const inDrawer = 'inside' in target && target.inside.kind === 'drawer';
   const yaw = placingYaw(sim.arm.targetYaw, target);
   const [c, s] = [Math.cos(yaw), Math.sin(yaw)];
