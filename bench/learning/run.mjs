@@ -1,17 +1,18 @@
 // Does the planner really learn? `npm run learning` trains it with several seeds and checks the claim with controls.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseDocument } from 'yaml';
 import { bundle } from '../bundle.mjs';
 import { readArguments } from './arguments.mjs';
-import { learningReport } from './report.mjs';
-import { finish, hasRounds } from './runs.mjs';
+import { finish, hasRounds, isFinished, json } from './runs.mjs';
 
 /** Rounds whose gradients are compared: early ones, whose policies hardly differ. */
 const AGREEING = [1, 2, 3, 4];
+/** Runs of a seed. */
+const KINDS = ['main', 'blank', 'permuted'];
 
 const { root, runs, config, seeds, does } = readArguments();
 const text = await readFile(config, 'utf8');
@@ -58,19 +59,38 @@ if (does('controls')) {
     await finish(join(runs, `permuted-${seed}`), permuted, 'rl,evaluate');
   }
 }
+const evidence = join(root, 'bench/results/learning');
+await mkdir(evidence, { recursive: true });
+const keep = (name, value) => writeFile(join(evidence, `${name}.json`), `${JSON.stringify(value, null, 1)}\n`);
+const built = join(root, 'dist/bench');
+const program = async (name) => {
+  await bundle(built, [{ in: join(import.meta.dirname, `${name}.ts`), out: name }]);
+  return import(pathToFileURL(join(built, `${name}.mjs`)).href);
+};
+
 if (does('agreement')) {
-  const built = join(root, 'dist/bench');
-  await bundle(built, [{ in: join(import.meta.dirname, 'agreement.ts'), out: 'agreement' }]);
-  const { default: agreement } = await import(pathToFileURL(join(built, 'agreement.mjs')).href);
-  for (const seed of seeds) {
-    const file = join(runs, `agreement-${seed}.json`);
-    if (existsSync(file) || !hasRounds(join(runs, `main-${seed}`), AGREEING)) continue;
+  const { default: agreement } = await program('agreement');
+  const seed = seeds.find((one) => hasRounds(join(runs, `main-${one}`), AGREEING));
+  if (seed === undefined) console.error(`\nno run here has rounds ${AGREEING.join(', ')} to compare`);
+  else {
     console.error(`\n== comparing the gradients of ${AGREEING.length} rounds of main-${seed}`);
     const found = await agreement(join(runs, `main-${seed}`), AGREEING, availableParallelism());
-    await writeFile(file, JSON.stringify({ rounds: AGREEING, found }, null, 2));
+    await keep('agreement', { rounds: AGREEING, seed, found });
   }
 }
+
+// Runs of this machine are added to what is known of the others.
+const { gatherEvidence } = await program('evidence');
+for (const name of ['teacher', ...seeds.flatMap((seed) => KINDS.map((kind) => `${kind}-${seed}`))]) {
+  const directory = join(runs, name);
+  if (isFinished(directory)) await keep(name, await gatherEvidence(directory, json('report', directory)));
+}
+const { learningReport } = await program('report');
+const known = new Map();
+for (const file of (await readdir(evidence)).filter((name) => name.endsWith('.json')))
+  known.set(file.slice(0, -'.json'.length), JSON.parse(await readFile(join(evidence, file), 'utf8')));
+const agreement = known.get('agreement');
+known.delete('agreement');
 const out = join(root, 'bench/results/learning.md');
-await mkdir(join(root, 'bench/results'), { recursive: true });
-await writeFile(out, await learningReport({ root, runs, config, seeds }));
+await writeFile(out, learningReport({ config: relative(root, config), seeds, evidence: known, agreement }));
 console.error(`\nwritten: ${out}`);

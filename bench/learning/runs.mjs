@@ -7,17 +7,12 @@ const CLI = join(import.meta.dirname, '../../dist/cli.mjs');
 
 /** The `--json` document of a command that only reads. */
 export function json(...args) {
-  return JSON.parse(read(...args, '--json'));
-}
-
-/** What a command that only reads prints. */
-export function read(...args) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args, '--json'], {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
   });
   if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
-  return stdout;
+  return JSON.parse(stdout);
 }
 
 export function isFinished(directory) {

@@ -1,0 +1,216 @@
+/** The evidence of learning as a page: rates, exact paired tests, curves and controls. */
+import { parseTaskId } from '../../protocol/ids.ts';
+import { signTest, wilson } from '../../protocol/statistics.ts';
+import type { Agreement } from './agreement.ts';
+import type { Count, Evidence, Outcomes } from './evidence.ts';
+
+export interface Found {
+  /** Path of the config, as a person would type it. */
+  config: string;
+  seeds: number[];
+  /** By name: `main-0`, `blank-0`, `permuted-0`, `teacher`. */
+  evidence: ReadonlyMap<string, Evidence>;
+  agreement?: { rounds: number[]; found: Agreement[] };
+}
+
+/** @returns Markdown; parts that are not there yet are said to be missing. */
+export function learningReport({ config, seeds, evidence, agreement }: Found): string {
+  const whole = seeds.flatMap((seed) => evidence.get(`main-${seed}`) ?? []);
+  const missing = seeds.filter((seed) => !evidence.has(`main-${seed}`));
+  return [
+    '# Does the planner learn?',
+    '',
+    `\`npm run learning\` trains the planner of \`${config}\` with seeds ${seeds.join(', ')} and compares every stage on`,
+    'held-out initial states, in pairs of the same task, state and attempt (exact two-sided sign test; Wilson intervals of',
+    '95 %). That command writes this page from the outcomes of single episodes beside it, in `learning/`.',
+    '',
+    ...(missing.length > 0 ? [`Not finished yet: ${missing.map((seed) => `seed ${seed}`).join(', ')}.`, ''] : []),
+    '## Stages',
+    '',
+    ...table(
+      ['seed', 'base', 'SFT', 'RL', 'SFT - base', 'RL - SFT', 'pairs', 'won', 'lost', 'p', 'hours'],
+      whole.map(stageRow),
+    ),
+    '',
+    '## Fine-tuning ends where it no longer gains',
+    '',
+    'Success on the validation states after each checkpoint, and what an epoch gained between the last two:',
+    '',
+    ...table(
+      ['seed', 'epochs', 'checkpoints', 'gain of an epoch'],
+      whole.map(({ config: { seed, sft }, checkpoints }) => [
+        seed,
+        sft.epochs,
+        checkpoints.map(percent).join(', '),
+        lastGain(checkpoints, sft.epochs / checkpoints.length),
+      ]),
+    ),
+    '',
+    '## Reinforcement learning by round',
+    '',
+    'Success of the episodes that a round was trained on, and on the validation states after it, with the interval; the',
+    'chosen round is marked.',
+    '',
+    ...table(['round', ...whole.map(({ config: { seed } }) => `seed ${seed}`)], roundRows(whole)),
+    '',
+    '## What rounds tell, by tensor',
+    '',
+    ...agreements(agreement),
+    '',
+    '## Controls',
+    '',
+    ...controls(evidence, whole),
+    '',
+    '## Suites',
+    '',
+    ...whole.flatMap((one) => [`Seed ${one.config.seed}:`, '', ...suites(one), '']),
+    ...[...new Set(whole.map(({ machine }) => `Measured on ${machine}.`))],
+    '',
+  ].join('\n');
+}
+
+function stageRow({ config: { seed }, outcomes: { base, sft, rl }, hours }: Evidence): Cells {
+  const [first, second] = [compare(base, sft), compare(sft, rl)];
+  return [
+    seed,
+    percent(first.a),
+    percent(first.b),
+    percent(second.b),
+    points(first),
+    points(second),
+    second.pairs,
+    second.wins,
+    second.losses,
+    probability(second.p),
+    hours.toFixed(1),
+  ];
+}
+
+interface Paired {
+  pairs: number;
+  a: Count;
+  b: Count;
+  wins: number;
+  losses: number;
+  p: number;
+}
+
+/** Pairs of which both are valid. @throws Error when the two are not of the same tasks and states. */
+export function compare(a: Outcomes, b: Outcomes): Paired {
+  let [pairs, both, wins, losses] = [0, 0, 0, 0];
+  for (const task of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    if (a[task]?.length !== b[task]?.length) throw new Error(`${task}: the two have other episodes`);
+    for (let i = 0; i < a[task].length; i++) {
+      const pair = a[task][i] + b[task][i];
+      if (pair.includes('-')) continue;
+      pairs++;
+      if (pair === '11') both++;
+      else if (pair === '01') wins++;
+      else if (pair === '10') losses++;
+    }
+  }
+  return {
+    pairs,
+    a: { successes: both + losses, episodes: pairs },
+    b: { successes: both + wins, episodes: pairs },
+    wins,
+    losses,
+    p: signTest(wins, losses),
+  };
+}
+
+function lastGain(checkpoints: Count[], epochs: number): string {
+  const [before, last] = checkpoints.slice(-2);
+  return last === undefined ? '' : signed((share(last) - share(before)) / epochs);
+}
+
+function roundRows(whole: Evidence[]): Cells[] {
+  const most = Math.max(0, ...whole.map(({ rounds }) => rounds.length));
+  return Array.from({ length: most }, (_, i) => [
+    i + 1,
+    ...whole.map(({ rounds }) => {
+      if (rounds[i] === undefined) return '';
+      const { collected, validation, chosen } = rounds[i];
+      return `${percent(collected)}${validation ? `; ${withInterval(validation)}` : ''}${chosen ? ' chosen' : ''}`;
+    }),
+  ]);
+}
+
+function controls(evidence: Found['evidence'], whole: Evidence[]): string[] {
+  const rows: Cells[] = [];
+  const teacher = evidence.get('teacher')?.outcomes.teacher;
+  if (teacher) {
+    const all = tally(teacher);
+    rows.push(['the scripted teacher on the same states', '', percent(all), '', `${all.episodes} episodes`]);
+  }
+  for (const { config, outcomes } of whole)
+    for (const [name, meaning, planner] of [
+      ['blank', 'SFT planner, observations blank', 'base'],
+      ['permuted', 'RL with advantages permuted', 'rl'],
+    ]) {
+      const control = evidence.get(`${name}-${config.seed}`)?.outcomes[planner];
+      if (control === undefined) continue;
+      const paired = compare(outcomes.sft, control);
+      const told = `p ${probability(paired.p)}, ${paired.pairs} pairs`;
+      rows.push([meaning, config.seed, percent(paired.b), points(paired), told]);
+    }
+  return table(['control', 'seed', 'success', 'against SFT', ''], rows);
+}
+
+/** Which tensors a round has something to tell of, beyond the noise of its sampling. */
+function agreements(agreement: Found['agreement']): string[] {
+  if (agreement === undefined) return ['Not measured.'];
+  return [
+    `Gradients of rounds ${agreement.rounds.join(', ')} (each of other states) under the weights that the first began with. The mean`,
+    "cosine between two of them is the share of a round's squared gradient that is signal; the rest is noise of the sampling.",
+    '',
+    ...table(
+      ['tensors', 'parameters', 'cosine', 'of all signal'],
+      agreement.found.map(({ tensors, parameters, cosine, signal }) => [
+        tensors,
+        parameters,
+        cosine.toFixed(3),
+        `${(100 * signal).toFixed(1)} %`,
+      ]),
+    ),
+  ];
+}
+
+function suites({ outcomes: { base, sft, rl } }: Evidence): string[] {
+  const names = [...new Set(Object.keys(base).map((task) => parseTaskId(task).suite))];
+  const of = (all: Outcomes, suite: string) =>
+    tally(Object.fromEntries(Object.entries(all).filter(([task]) => parseTaskId(task).suite === suite)));
+  return table(
+    ['suite', 'base', 'SFT', 'RL'],
+    [
+      ...names.map((suite) => [suite, ...[base, sft, rl].map((all) => percent(of(all, suite)))]),
+      ['all', ...[base, sft, rl].map((all) => withInterval(tally(all)))],
+    ],
+  );
+}
+
+function tally(outcomes: Outcomes): Count {
+  const marks = Object.values(outcomes).join('').replaceAll('-', '');
+  return { successes: marks.replaceAll('0', '').length, episodes: marks.length };
+}
+
+type Cells = (string | number)[];
+
+const share = ({ successes, episodes }: Count) => (100 * successes) / episodes;
+const percent = (count: Count) => (count.episodes > 0 ? `${share(count).toFixed(1)} %` : '-');
+const signed = (value: number) => `${value < 0 ? '' : '+'}${value.toFixed(1)}`;
+const points = ({ a, b }: Paired) => signed(share(b) - share(a));
+const probability = (p: number) => (p < 0.001 ? '< 0.001' : p.toFixed(3));
+
+function withInterval(count: Count): string {
+  const { low, high } = wilson(count.successes, count.episodes);
+  return `${percent(count)} (${(100 * low).toFixed(0)}-${(100 * high).toFixed(0)})`;
+}
+
+/** A Markdown table, its columns aligned. */
+function table(columns: string[], rows: Cells[]): string[] {
+  const cells = [columns, ...rows].map((row) => row.map(String));
+  const widths = columns.map((_, i) => Math.max(3, ...cells.map((row) => row[i].length)));
+  const line = (row: string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`;
+  return [line(cells[0]), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...cells.slice(1).map(line)];
+}
