@@ -1,6 +1,6 @@
 // Does the planner really learn? `npm run learning` trains it with several seeds and checks the claim with controls.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,7 +32,16 @@ async function variant(name, changes) {
   return file;
 }
 
-const fineTuned = (seed) => ({ seed, planner: { checkpoint: join(runs, `main-${seed}`, 'policies/v0001') } });
+const evidence = join(root, 'bench/results/learning');
+const planners = (seed) => join(evidence, `planners/${seed}`);
+
+/** The fine-tuned planner of a seed, from this machine's run or, where there is none, the one that was kept. */
+function fineTuned(seed) {
+  const own = join(runs, `main-${seed}`, 'policies/v0001');
+  const checkpoint = existsSync(own) ? own : join(planners(seed), 'sft');
+  if (!existsSync(checkpoint)) throw new Error(`seed ${seed} has no fine-tuned planner: begin with --only main`);
+  return { seed, planner: { checkpoint } };
+}
 
 if (does('main'))
   for (const seed of seeds) await finish(join(runs, `main-${seed}`), await variant(`main-${seed}`, { seed }));
@@ -59,7 +68,6 @@ if (does('controls')) {
     await finish(join(runs, `permuted-${seed}`), permuted, 'rl,evaluate');
   }
 }
-const evidence = join(root, 'bench/results/learning');
 await mkdir(evidence, { recursive: true });
 const keep = (name, value) => writeFile(join(evidence, `${name}.json`), `${JSON.stringify(value, null, 1)}\n`);
 const built = join(root, 'dist/bench');
@@ -83,7 +91,22 @@ if (does('agreement')) {
 const { gatherEvidence } = await program('evidence');
 for (const name of ['teacher', ...seeds.flatMap((seed) => KINDS.map((kind) => `${kind}-${seed}`))]) {
   const directory = join(runs, name);
-  if (isFinished(directory)) await keep(name, await gatherEvidence(directory, json('report', directory)));
+  if (!isFinished(directory)) continue;
+  const report = json('report', directory);
+  const found = await gatherEvidence(directory, report);
+  await keep(name, found);
+  if (!name.startsWith('main')) continue;
+  // Anyone can play the held-out states with these again, and the controls need no second training.
+  const [sft, rl] = report.chosen;
+  for (const [stage, version] of Object.entries({ sft, rl }))
+    await cp(
+      join(directory, `policies/v${String(version).padStart(4, '0')}`),
+      join(planners(found.config.seed), stage),
+      {
+        recursive: true,
+        filter: (path) => !/optimizer|policy\.json$/.test(path),
+      },
+    );
 }
 const { learningReport } = await program('report');
 const known = new Map();

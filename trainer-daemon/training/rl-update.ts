@@ -10,6 +10,7 @@ import { createTrainer } from '../trainers/index.ts';
 import { frozenInRounds } from './frozen.ts';
 import { exportWhole } from './policies.ts';
 import type { RunContext } from './run-context.ts';
+import { UNDONE, undoneSteps } from './undone-steps.ts';
 
 /** Optimizer steps of all rounds so far; those of an update that was begun anew count once. */
 export function totalSteps(context: RunContext): number {
@@ -116,6 +117,10 @@ export async function update(
         total: batches.length,
       });
     }
+    // Once a run: what is wrong in one round is so in the next.
+    const undone = undoneSteps(steps);
+    if (undone && !context.events('warning').some(({ message }) => message.includes(UNDONE)))
+      await context.journal({ type: 'warning', message: `round ${round}: ${undone}` });
     await section.replaceLines('steps.jsonl', steps);
     await section.replaceLines('scores.jsonl', scores);
     await exportWhole(trainer, target, `the policy of round ${round}`);
