@@ -8,8 +8,9 @@ export interface RlBatch<T> {
 }
 
 /**
- * Cuts a round's selected samples into optimizer batches: in each pass every sample once, ceil(n / batch) batches, the
- * last one partial (design 3.3).
+ * Cuts a round's selected samples into optimizer batches: in each pass every sample once, ceil(n / batch) batches (design
+ * 3.3), whose sizes differ by at most 1. A last batch of the two or three that are left over would move the weights as far
+ * as a full one, as eq. 5's normaliser is the batch's, and at random.
  *
  * The turns of an episode stay next to each other, in the order given: each pass shuffles the *episodes* and then cuts.
  * Their prompts begin alike, so a trainer that computes shared prefixes once saves most of the forward work. The price
@@ -39,13 +40,13 @@ export function rlBatches<T extends { episodeId: string }>(
     else byEpisode.set(item.episodeId, [item]);
   }
   const episodeIds = [...byEpisode.keys()].sort();
+  const steps = Math.ceil(items.length / batch);
   const batches: RlBatch<T>[] = [];
   for (let pass = 0; pass < passes; pass++) {
     const order = new Random('rl-batches', seed, round, pass).shuffle(episodeIds);
     const sequence = order.flatMap((id) => byEpisode.get(id) ?? []);
-    for (let start = 0; start < sequence.length; start += batch) {
-      batches.push({ pass, items: sequence.slice(start, start + batch) });
-    }
+    const border = (k: number) => Math.floor((k * sequence.length) / steps);
+    for (let k = 0; k < steps; k++) batches.push({ pass, items: sequence.slice(border(k), border(k + 1)) });
   }
   return batches;
 }
