@@ -2,7 +2,7 @@
 import type { StepRecord } from '../../protocol/records.ts';
 
 /** Below this approximate KL a token, the way is too short to tell. */
-const TELLING = 5e-4;
+const TELLING = 1e-3;
 /** A way back from one KL to less than this share of it is more than the noise of a batch. */
 const BACK = 0.5;
 
