@@ -1,5 +1,6 @@
 /** Optimizer batches of an RL round. */
 import { Random } from '../../protocol/random.ts';
+import { evenBatches } from '../even-batches.ts';
 
 export interface RlBatch<T> {
   /** 0-based pass over the round's samples. */
@@ -33,20 +34,6 @@ export function rlBatches<T extends { episodeId: string }>(
   if (!Number.isInteger(passes) || passes < 1) {
     throw new RangeError(`passes must be a positive whole number, not ${passes}`);
   }
-  const byEpisode = new Map<string, T[]>();
-  for (const item of items) {
-    const turns = byEpisode.get(item.episodeId);
-    if (turns) turns.push(item);
-    else byEpisode.set(item.episodeId, [item]);
-  }
-  const episodeIds = [...byEpisode.keys()].sort();
   const steps = Math.ceil(items.length / batch);
-  const batches: RlBatch<T>[] = [];
-  for (let pass = 0; pass < passes; pass++) {
-    const order = new Random('rl-batches', seed, round, pass).shuffle(episodeIds);
-    const sequence = order.flatMap((id) => byEpisode.get(id) ?? []);
-    const border = (k: number) => Math.floor((k * sequence.length) / steps);
-    for (let k = 0; k < steps; k++) batches.push({ pass, items: sequence.slice(border(k), border(k + 1)) });
-  }
-  return batches;
+  return evenBatches(items, steps, passes, (pass) => new Random('rl-batches', seed, round, pass));
 }

@@ -1,5 +1,6 @@
 /** Optimizer batches of supervised fine-tuning. */
 import { Random } from '../../protocol/random.ts';
+import { evenBatches } from '../even-batches.ts';
 import { stepsPerEpoch } from './schedule.ts';
 
 export interface SftBatch<T> {
@@ -30,19 +31,7 @@ export function sftBatches<T extends { episodeId: string }>(
     throw new RangeError(`epochs must be a positive whole number, not ${epochs}`);
   }
   const steps = stepsPerEpoch(targets.length, batch);
-  const byEpisode = new Map<string, T[]>();
-  for (const target of targets) {
-    const turns = byEpisode.get(target.episodeId);
-    if (turns) turns.push(target);
-    else byEpisode.set(target.episodeId, [target]);
-  }
-  const episodeIds = [...byEpisode.keys()].sort();
-  const batches: SftBatch<T>[] = [];
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    const order = new Random('sft-batches', seed, epoch).shuffle(episodeIds);
-    const sequence = order.flatMap((id) => byEpisode.get(id) ?? []);
-    const border = (k: number) => Math.floor((k * sequence.length) / steps);
-    for (let k = 0; k < steps; k++) batches.push({ epoch, items: sequence.slice(border(k), border(k + 1)) });
-  }
-  return batches;
+  return evenBatches(targets, steps, epochs, (epoch) => new Random('sft-batches', seed, epoch)).map(
+    ({ pass: epoch, items }) => ({ epoch, items }),
+  );
 }
