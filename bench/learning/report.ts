@@ -8,7 +8,7 @@ export interface Found {
   /** Path of the config, as a person would type it. */
   config: string;
   seeds: number[];
-  /** By name: `main-0`, `blank-0`, `permuted-0`, `teacher`. */
+  /** By name: `main-0`, `blank-0`, `permuted-0`, `longer-0`, `teacher`. */
   evidence: ReadonlyMap<string, Evidence>;
   agreement?: { rounds: number[]; found: Agreement[] };
 }
@@ -52,6 +52,11 @@ export function learningReport({ config, seeds, evidence, agreement }: Found): s
         lastGain(checkpoints, sft.epochs / checkpoints.length),
       ]),
     ),
+    '',
+    'The rate falls to its end over all epochs, so the last ones always gain something. What further epochs are worth is told by a',
+    'fine-tuning that has them from its start, on the held-out states:',
+    '',
+    ...furtherEpochs(evidence, whole),
     '',
     '## Reinforcement learning by round',
     '',
@@ -129,6 +134,21 @@ export function compare(a: Outcomes, b: Outcomes): Paired {
 function lastGain(checkpoints: Count[], epochs: number): string {
   const [before, last] = checkpoints.slice(-2);
   return last === undefined ? '' : signed((share(last) - share(before)) / epochs);
+}
+
+/** Fine-tuning with more epochs than the main run's, against that. */
+function furtherEpochs(evidence: Found['evidence'], whole: Evidence[]): string[] {
+  const rows = whole.flatMap(({ config: { seed, sft }, outcomes }): Cells[] => {
+    const longer = evidence.get(`longer-${seed}`);
+    if (longer === undefined) return [];
+    const paired = compare(outcomes.sft, longer.outcomes.sft);
+    const further = longer.config.sft.epochs - sft.epochs;
+    const gain = (share(paired.b) - share(paired.a)) / further;
+    const told = `p ${probability(paired.p)}, ${paired.pairs} pairs`;
+    return [[seed, sft.epochs, percent(paired.a), longer.config.sft.epochs, percent(paired.b), signed(gain), told]];
+  });
+  if (rows.length === 0) return ['Not measured.'];
+  return table(['seed', 'epochs', 'success', 'epochs', 'success', 'gain of a further epoch', ''], rows);
 }
 
 function roundRows(whole: Evidence[]): Cells[] {

@@ -12,7 +12,9 @@ import { finish, hasRounds, isFinished, json } from './runs.mjs';
 /** Rounds whose gradients are compared: early ones, whose policies hardly differ. */
 const AGREEING = [1, 2, 3, 4];
 /** Runs of a seed. */
-const KINDS = ['main', 'blank', 'permuted'];
+const KINDS = ['main', 'blank', 'permuted', 'longer'];
+/** Epochs that the control of longer fine-tuning has beyond the config's. */
+const FURTHER_EPOCHS = 4;
 
 const { root, runs, config, seeds, does } = readArguments();
 const text = await readFile(config, 'utf8');
@@ -68,6 +70,13 @@ if (does('controls')) {
     await finish(join(runs, `permuted-${seed}`), permuted, 'rl,evaluate');
   }
 }
+// The rate falls to its end over all epochs, so what further ones are worth is told by a fine-tuning that has them from its start.
+if (does('longer'))
+  for (const seed of seeds) {
+    const epochs = parseDocument(text).toJS().sft.epochs + FURTHER_EPOCHS;
+    const longer = await variant(`longer-${seed}`, { seed, 'sft.epochs': epochs, 'sft.checkpoints': 1 });
+    await finish(join(runs, `longer-${seed}`), longer, 'teacher,sft,evaluate');
+  }
 await mkdir(evidence, { recursive: true });
 const keep = (name, value) => writeFile(join(evidence, `${name}.json`), `${JSON.stringify(value, null, 1)}\n`);
 const built = join(root, 'dist/bench');

@@ -54,4 +54,20 @@ describe('the evidence of learning', () => {
     expect(page).toMatch(/\| 1 +\| 43\.8 %; 87\.5 % \(53-98\) chosen \|/);
     expect(page).not.toMatch(/undefined|NaN/);
   });
+
+  it('tells what further epochs of fine-tuning are worth', () => {
+    const { sft } = evidence.config;
+    const longer: Evidence = {
+      ...evidence,
+      config: { ...evidence.config, sft: { ...sft, epochs: sft.epochs + 4 } },
+      outcomes: { ...evidence.outcomes, sft: evidence.outcomes.base },
+    };
+    const known = new Map([
+      ['main-0', { ...evidence, config: { ...evidence.config, seed: 0 } }],
+      ['longer-0', longer],
+    ]);
+    const page = learningReport({ config: 'some.yaml', seeds: [0], evidence: known });
+    // From 6 of 8 to 5 of 8, over four epochs.
+    expect(page).toMatch(new RegExp(`${sft.epochs} +\\| 75\\.0 % +\\| ${sft.epochs + 4} +\\| 62\\.5 % +\\| -3\\.1 `));
+  });
 });
