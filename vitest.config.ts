@@ -2,65 +2,70 @@ import { defineConfig } from 'vitest/config';
 
 // The limits only guard against hangs: on a loaded machine a test may take many times as long as alone. What is to be
 // fast is measured in bench/, not here.
-const UNIT_LIMIT = 180_000;
+const FULL_LIMIT = 1_800_000;
 const INTEGRATION_LIMIT = 300_000;
 /** For `expect.poll`. */
 const poll = { timeout: 60_000 };
 
-export default defineConfig({
-  test: {
-    projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
-          testTimeout: UNIT_LIMIT,
-          hookTimeout: UNIT_LIMIT,
-          expect: { poll },
-          pool: 'forks',
-          maxWorkers: 2,
+export default defineConfig(({ mode }) => {
+  // Read by test/full.ts, in every process of the tests.
+  if (mode === 'full') process.env.AGENTIC_ROBO_RL_FULL = '1';
+  const unitLimit = mode === 'full' ? FULL_LIMIT : 180_000;
+  return {
+    test: {
+      projects: [
+        {
+          test: {
+            name: 'unit',
+            include: ['test/unit/**/*.test.ts'],
+            testTimeout: unitLimit,
+            hookTimeout: unitLimit,
+            expect: { poll },
+            pool: 'forks',
+            maxWorkers: 2,
+          },
         },
-      },
-      {
-        test: {
-          name: 'integration',
-          include: ['test/{integration,endurance}/**/*.test.ts'],
-          exclude: ['**/*.full.test.ts'],
-          testTimeout: INTEGRATION_LIMIT,
-          hookTimeout: INTEGRATION_LIMIT,
-          expect: { poll },
-          pool: 'forks',
-          maxWorkers: 2,
+        {
+          test: {
+            name: 'integration',
+            include: ['test/{integration,endurance}/**/*.test.ts'],
+            exclude: ['**/*.full.test.ts'],
+            testTimeout: INTEGRATION_LIMIT,
+            hookTimeout: INTEGRATION_LIMIT,
+            expect: { poll },
+            pool: 'forks',
+            maxWorkers: 2,
+          },
         },
-      },
-      {
-        // A real VS Code with the packaged extension (`npm run package` comes first).
-        test: {
-          name: 'workbench',
-          include: ['test/workbench/**/*.test.ts'],
-          globalSetup: 'test/workbench/bed/install.ts',
-          testTimeout: INTEGRATION_LIMIT,
-          hookTimeout: INTEGRATION_LIMIT,
-          expect: { poll },
-          pool: 'forks',
-          // A window waits for its server most of the time, so that two at a time are done in two thirds of it.
-          maxWorkers: 2,
-          // A busy window does not hear everything; a person would do it again. What fails three times fails.
-          retry: 2,
+        {
+          // A real VS Code with the packaged extension (`npm run package` comes first).
+          test: {
+            name: 'workbench',
+            include: ['test/workbench/**/*.test.ts'],
+            globalSetup: 'test/workbench/bed/install.ts',
+            testTimeout: INTEGRATION_LIMIT,
+            hookTimeout: INTEGRATION_LIMIT,
+            expect: { poll },
+            pool: 'forks',
+            // A window waits for its server most of the time, so that two at a time are done in two thirds of it.
+            maxWorkers: 2,
+            // A busy window does not hear everything; a person would do it again. What fails three times fails.
+            retry: 2,
+          },
         },
-      },
-      {
-        // What takes too long for every day: `npm run test:full`.
-        test: {
-          name: 'full',
-          include: ['test/**/*.full.test.ts'],
-          testTimeout: 1_800_000,
-          hookTimeout: INTEGRATION_LIMIT,
-          expect: { poll },
-          pool: 'forks',
-          maxWorkers: 1,
+        {
+          // What takes too long for every day: `npm run test:full`.
+          test: {
+            name: 'full',
+            include: ['test/**/*.full.test.ts'],
+            testTimeout: FULL_LIMIT,
+            hookTimeout: INTEGRATION_LIMIT,
+            expect: { poll },
+            pool: 'forks',
+            maxWorkers: 1,
+          },
         },
-      },
-    ],
-  },
+      ],
+    },
+  };
 });

@@ -1,5 +1,5 @@
-/** The built command line on real files: findings, exit codes, and nothing written beside them. */
-import { execFile, execFileSync } from 'node:child_process';
+/** The command line on real files: findings, exit codes, and nothing written beside them. */
+import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -14,8 +14,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../cli/program.ts';
 import { bundlePath, packageRoot } from '../../trainer-daemon/bundles.ts';
 import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
+import { memoryTerminal } from '../unit/cli/memory-terminal.ts';
+import { cli as cliProcess, type Ended } from './cli-process.ts';
 
 let folder: string;
 const ADAPTER = `import { defineAdapter } from 'agentic-robo-rl';
@@ -32,21 +35,22 @@ const SOUND = 'version: 1\nname: demo\nharness: { adapter: ./mine.mjs, suites: [
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'arrl validate ü-'));
   writeFileSync(join(folder, 'mine.mjs'), ADAPTER);
+  process.chdir(folder);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  process.chdir(packageRoot());
+  rmSync(folder, { recursive: true, force: true });
+});
 
-interface Ended {
-  code: number;
-  out: string;
-  err: string;
+/** In this process, as a hundred starts of the program would tell nothing more; `built` is the program. */
+async function cli(...words: string[]): Promise<Ended> {
+  const terminal = memoryTerminal();
+  const code = await runCommand(terminal, words);
+  const text = (lines: string[]) => lines.map((line) => `${line}\n`).join('');
+  return { code, out: text(terminal.output), err: text(terminal.errors) };
 }
-function cli(...words: string[]): Promise<Ended> {
-  return new Promise((done) => {
-    execFile(process.execPath, [bundlePath('cli'), ...words], { cwd: folder, maxBuffer: 1e8 }, (error, out, err) => {
-      done({ code: error ? Number(error.code ?? -1) : 0, out, err });
-    });
-  });
-}
+const built = (...words: string[]) => cliProcess(folder, words);
+
 function write(name: string, content: string | Buffer): string {
   writeFileSync(join(folder, name), content);
   return name;
@@ -94,8 +98,9 @@ describe('validate --format sarif', () => {
 
 describe('validate', () => {
   it('is silent about a sound config but for the count', async () => {
-    const { code, out } = await cli('validate', write('sound.yaml', SOUND));
-    expect([code, out]).toEqual([0, '1 file checked: no errors\n']);
+    const name = write('sound.yaml', SOUND);
+    for (const run of [cli, built])
+      expect(await run('validate', name)).toEqual({ code: 0, out: '1 file checked: no errors\n', err: '' });
   });
 
   const bomb = `${SOUND}${Array.from({ length: 20 }, (_, i) => `a${i}: &a${i} [${Array(10).fill(i ? `*a${i - 1}` : 'x')}]\n`).join('')}`;
@@ -271,7 +276,7 @@ describe('validate', () => {
   it('gives 2 for files it cannot read, and still checks the others', async () => {
     mkdirSync(join(folder, 'folder.yaml'), { recursive: true });
     write('bad.yaml', 'version: 1\n');
-    const { code, out } = await cli('validate', 'missing.yaml', 'folder.yaml', 'bad.yaml');
+    const { code, out } = await built('validate', 'missing.yaml', 'folder.yaml', 'bad.yaml');
     expect(code).toBe(2);
     expect(out).toContain('missing.yaml:1:1: error: there is no such file');
     expect(out).toContain('folder.yaml:1:1: error: this is a folder');
@@ -342,7 +347,7 @@ describe('an adapter', () => {
   it.each([['--dry-run'], []])('is asked before a run begins: train %s', async (...words) => {
     write('states.yaml', `${SOUND}splits:\n  training: 11-44, 50-59\n`);
     const before = readdirSync(folder).sort();
-    const { code, err } = await cli('train', 'states.yaml', ...words);
+    const { code, err } = await built('train', 'states.yaml', ...words);
     expect([code, err]).toEqual([
       2,
       expect.stringMatching(/^states\.yaml:5:13: error: .*\n.*1 error; nothing was started/),
@@ -406,13 +411,13 @@ describe('schema and usage', () => {
     [['validate'], "missing required argument 'file'"],
     [['validate', '--josn', 'x'], 'Did you mean --json?'],
   ])('%j is a usage error', async (words, sentence) => {
-    const { code, err } = await cli(...words);
+    const { code, err } = await built(...words);
     expect(code).toBe(2);
     expect(err).toContain(sentence);
   });
 
   it('works from a folder of any name, through a link, and knows its version', async () => {
-    const { code, out } = await cli('--version');
+    const { code, out } = await built('--version');
     expect([code, out.trim()]).toEqual([0, '0.1.0']);
     expect(resolve(bundlePath('cli'))).toContain('dist');
   });

@@ -1,5 +1,5 @@
 /**
- * 10,000 mutated requests and replies of every kind of upstream, seeded: no crash, every reply in shape, every record in
+ * Mutated requests and replies of every kind of upstream, seeded (10,000 in `npm run test:full`): no crash, every reply in shape, every record in
  * its schema, exactly one record for each request that went upstream, no gap in turns, nothing of one episode in another.
  */
 import * as http from 'node:http';
@@ -14,8 +14,9 @@ import { WatchedSection } from '../doubles/watched-section.ts';
 import { startLlamacpp } from '../doubles/wire/llamacpp.ts';
 import { startSglang } from '../doubles/wire/sglang.ts';
 import { startVllm } from '../doubles/wire/vllm.ts';
+import { FULL } from '../full.ts';
 
-const CALLS = 10_000;
+const CALLS = FULL ? 10_000 : 2500;
 const EPISODES = 20;
 const KINDS: UpstreamKind[] = ['vllm', 'sglang', 'llamacpp', 'embedded', 'openai'];
 /** What one episode's upstream answers next, and how often it was asked. */

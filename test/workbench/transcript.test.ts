@@ -1,8 +1,9 @@
-/** The transcript of an episode in the editor: opened, walked through and compared by keyboard, in three themes. */
+/** The transcript of an episode in the editor: opened, walked through and compared by keyboard; in full, in three themes. */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { FULL } from '../full.ts';
 import { temporaryFolder } from '../integration/quick-run.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
@@ -131,6 +132,8 @@ describe.skipIf(vscode === null)('the transcript of an episode', () => {
     });
     expect(size).toEqual([64, 48]);
     await window.screenshot('transcript-picture');
+    expect(daemon()).toBeUndefined();
+    if (!FULL) return;
     await window.palette('View: Close Editor');
 
     // After a reload of the window it is there again, as text and with all that is shown in it.
@@ -206,7 +209,7 @@ describe.skipIf(vscode === null)('the transcript of an episode', () => {
     await window.screenshot('transcript-debugged-full');
   });
 
-  it('of a long episode shows its first calls at once, and all of them soon after', async () => {
+  it.runIf(FULL)('of a long episode shows its first calls at once, and all of them soon after', async () => {
     const made = temporaryFolder();
     await recordLong(join(made, 'long'), 400);
     const { window } = await session(

@@ -1,15 +1,15 @@
 /**
  * Half-typed adapters: every adapter cut at every tenth character. A finding on a cut text is right when the whole text
  * has a finding of the same code at the same place, or when it is about the unfinished tail: its range reaches into the
- * last token of the cut text. (Here a sample of the cuts by seed; AGENTIC_ROBO_RL_FULL=1 takes all of them.)
+ * last token of the cut text. (Here a sample of the cuts by seed; `npm run test:full` takes all of them.)
  */
 import { describe, expect, it } from 'vitest';
 import { adapterFindings, adapterHover, adapterLenses } from '../../../../language-server/service/adapters/index.ts';
 import type { Finding } from '../../../../language-server/service/contract.ts';
 import { Random } from '../../../../protocol/random.ts';
+import { FULL } from '../../../full.ts';
 import { corpus, shipped, written } from './corpus.ts';
 
-const FULL = process.env.AGENTIC_ROBO_RL_FULL === '1';
 const SAMPLE = 12;
 const budget = 60_000;
 

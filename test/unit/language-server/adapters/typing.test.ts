@@ -1,12 +1,12 @@
 /**
- * A line that is being typed in the middle of a good adapter: nothing is said about the rest of it. Fragments stand before every line, at that line's depth or at none. (Here one fragment a line, by seed; AGENTIC_ROBO_RL_FULL=1 takes all of them.)
+ * A line that is being typed in the middle of a good adapter: nothing is said about the rest of it. Fragments stand before every line, at that line's depth or at none. (Here one fragment a line, by seed; `npm run test:full` takes all of them.)
  */
 import { describe, expect, it } from 'vitest';
 import { adapterFindings } from '../../../../language-server/service/adapters/index.ts';
 import { Random } from '../../../../protocol/random.ts';
+import { FULL } from '../../../full.ts';
 import { corpus, shipped, written } from './corpus.ts';
 
-const FULL = process.env.AGENTIC_ROBO_RL_FULL === '1';
 const budget = 60_000;
 
 const FRAGMENTS = [
