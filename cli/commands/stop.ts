@@ -17,6 +17,8 @@ interface StopArguments {
 const LOOK_MS = 200;
 /** Without a word of the writer for this long it is said that it may not listen. */
 const PATIENCE_MS = 15_000;
+/** Whoever ends takes the wish away first, and lets go of the run a moment later. */
+const LETTING_GO_MS = 10_000;
 
 export function stopCommand(terminal: Terminal): Command {
   return new Command('stop')
@@ -35,19 +37,24 @@ export function stopCommand(terminal: Terminal): Command {
       await requestStop(directory, mode);
       const waits = mode === 'now' ? 'now' : `after the running ${mode}${mode === 'episode' ? 's' : ''}`;
       if (!options.json) terminal.err(`asked ${writer} to stop ${waits}`);
-      if (options.wait) await untilEnded(terminal, directory);
-      const ended = (await runWriter(directory)) === undefined;
+      if (options.wait) await untilEnded(terminal, directory, writer);
+      const ended = (await runWriter(directory)) !== writer;
       if (options.json) terminal.out(jsonText({ directory, mode, ended }));
       else if (ended) terminal.err(`stopped; to go on: ${terminal.paintErr.bold(resumeCommand(directory))}`);
     });
 }
 
-async function untilEnded(terminal: Terminal, directory: string): Promise<void> {
+async function untilEnded(terminal: Terminal, directory: string, writer: string): Promise<void> {
   const started = performance.now();
+  let taken: number | undefined;
   let told = false;
-  while ((await runWriter(directory)) !== undefined) {
+  while ((await runWriter(directory)) === writer) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    if ((await readStopRequest(directory)) === undefined) return;
+    if ((await readStopRequest(directory)) === undefined) taken ??= performance.now();
+    if (taken !== undefined) {
+      if (performance.now() - taken > LETTING_GO_MS) return;
+      continue;
+    }
     if (told || performance.now() - started < PATIENCE_MS) continue;
     told = true;
     terminal.err('waiting for what is running; Ctrl-C leaves it to itself, --now does not wait for it');

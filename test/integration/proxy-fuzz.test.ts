@@ -16,7 +16,7 @@ import { startSglang } from '../doubles/wire/sglang.ts';
 import { startVllm } from '../doubles/wire/vllm.ts';
 import { FULL } from '../full.ts';
 
-const CALLS = FULL ? 10_000 : 2500;
+const CALLS = FULL ? 10_000 : 5000;
 const EPISODES = 20;
 const KINDS: UpstreamKind[] = ['vllm', 'sglang', 'llamacpp', 'embedded', 'openai'];
 /** What one episode's upstream answers next, and how often it was asked. */
