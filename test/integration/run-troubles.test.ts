@@ -219,7 +219,7 @@ describe('invalid episodes', () => {
 describe('two commands on one run', () => {
   it('the second is refused with the first one named', async () => {
     const folder = temporaryFolder();
-    const config = { ...quickConfig, teacher: { episodesPerTask: 300 } };
+    const config = { ...quickConfig, teacher: { episodesPerTask: 600 } };
     writeFileSync(join(folder, 'quick.training.yaml'), JSON.stringify(config));
     const words = ['train', 'quick.training.yaml', '--run', 'run', '--stages', 'teacher', '--json'];
     const first = startCli(folder, words);

@@ -10,7 +10,7 @@ import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
-const EPISODES = 40;
+const EPISODES = 80;
 /** Of each of two tasks: as many as a slow machine needs to open a window twice and to stop the training. */
 const SLOW_EPISODES = 75;
 const FINISH_MS = 200_000;

@@ -16,7 +16,7 @@ const config = (name: string) =>
     ...quickConfig,
     name,
     harness: { ...quickConfig.harness, adapter: './harness/quick.adapter.mjs', concurrency: 1 },
-    teacher: { episodesPerTask: 200 },
+    teacher: { episodesPerTask: 500 },
   });
 function prepare(folder: string): void {
   cpSync(join(FIXTURES, 'quick-harness'), join(folder, 'harness'), { recursive: true });
