@@ -9,8 +9,9 @@ const poll = { timeout: 60_000 };
 
 export default defineConfig(({ mode }) => {
   // Read by test/full.ts, in every process of the tests.
-  if (mode === 'full') process.env.AGENTIC_ROBO_RL_FULL = '1';
-  const unitLimit = mode === 'full' ? FULL_LIMIT : 180_000;
+  const full = mode === 'full';
+  if (full) process.env.AGENTIC_ROBO_RL_FULL = '1';
+  const unitLimit = full ? FULL_LIMIT : 180_000;
   return {
     test: {
       projects: [

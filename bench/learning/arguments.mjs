@@ -2,7 +2,9 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const USAGE = `npm run learning -- [--runs DIR] [--seeds 0,1,2] [--config FILE] [--only main|controls|longer|agreement|report]
+const PARTS = ['main', 'controls', 'longer', 'agreement', 'report'];
+
+const USAGE = `npm run learning -- [--runs DIR] [--seeds 0,1,2] [--config FILE] [--only ${PARTS.join('|')}]
 
 Trains the planner of examples/learning.training.yaml once a seed, then the controls, then with a longer fine-tuning, then
 compares the gradients of some rounds with one another, then writes bench/results/learning.md. Hours of work; ended at any time, the same command goes on where it was.`;
@@ -28,8 +30,8 @@ export function readArguments() {
     console.log(USAGE);
     process.exit(0);
   }
-  if (values.only !== undefined && !['main', 'controls', 'longer', 'agreement', 'report'].includes(values.only))
-    return refuse(`--only ${values.only}: main, controls, longer, agreement or report`);
+  if (values.only !== undefined && !PARTS.includes(values.only))
+    return refuse(`--only ${values.only}: ${PARTS.slice(0, -1).join(', ')} or ${PARTS.at(-1)}`);
   const seeds = values.seeds.split(',').map(Number);
   if (seeds.some((seed) => !Number.isInteger(seed) || seed < 0))
     return refuse(`--seeds ${values.seeds}: whole numbers`);

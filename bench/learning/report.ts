@@ -144,8 +144,8 @@ function furtherEpochs(evidence: Found['evidence'], whole: Evidence[]): string[]
     const paired = compare(outcomes.sft, longer.outcomes.sft);
     const further = longer.config.sft.epochs - sft.epochs;
     const gain = (share(paired.b) - share(paired.a)) / further;
-    const told = `p ${probability(paired.p)}, ${paired.pairs} pairs`;
-    return [[seed, sft.epochs, percent(paired.a), longer.config.sft.epochs, percent(paired.b), signed(gain), told]];
+    const row = [seed, sft.epochs, percent(paired.a), longer.config.sft.epochs, percent(paired.b), signed(gain)];
+    return [[...row, tested(paired)]];
   });
   if (rows.length === 0) return ['Not measured.'];
   return table(['seed', 'epochs', 'success', 'epochs', 'success', 'gain of a further epoch', ''], rows);
@@ -178,8 +178,7 @@ function controls(evidence: Found['evidence'], whole: Evidence[]): string[] {
       const control = evidence.get(`${name}-${config.seed}`)?.outcomes[planner];
       if (control === undefined) continue;
       const paired = compare(outcomes.sft, control);
-      const told = `p ${probability(paired.p)}, ${paired.pairs} pairs`;
-      rows.push([meaning, config.seed, percent(paired.b), points(paired), told]);
+      rows.push([meaning, config.seed, percent(paired.b), points(paired), tested(paired)]);
     }
   return table(['control', 'seed', 'success', 'against SFT', ''], rows);
 }
@@ -228,6 +227,7 @@ const percent = (count: Count) => (count.episodes > 0 ? `${share(count).toFixed(
 const signed = (value: number) => `${value < 0 ? '' : '+'}${value.toFixed(1)}`;
 const points = ({ a, b }: Paired) => signed(share(b) - share(a));
 const probability = (p: number) => (p < 0.001 ? '< 0.001' : p.toFixed(3));
+const tested = ({ p, pairs }: Paired) => `p ${probability(p)}, ${pairs} pairs`;
 
 function withInterval(count: Count): string {
   const { low, high } = wilson(count.successes, count.episodes);

@@ -18,6 +18,7 @@ const FURTHER_EPOCHS = 4;
 
 const { root, runs, config, seeds, does } = readArguments();
 const text = await readFile(config, 'utf8');
+const written = parseDocument(text).toJS();
 await mkdir(join(runs, 'configs'), { recursive: true });
 
 /** The config with some keys set otherwise, as a file beside the runs. */
@@ -48,7 +49,7 @@ function fineTuned(seed) {
 if (does('main'))
   for (const seed of seeds) await finish(join(runs, `main-${seed}`), await variant(`main-${seed}`, { seed }));
 if (does('controls')) {
-  const states = parseDocument(text).toJS().evaluation.states;
+  const { states } = written.evaluation;
   const count = String(states)
     .split(',')
     .map((part) => part.split('-').map(Number))
@@ -63,7 +64,7 @@ if (does('controls')) {
   for (const seed of seeds) {
     const blank = await variant(`blank-${seed}`, {
       ...fineTuned(seed),
-      'harness.adapter': `${parseDocument(text).toJS().harness.adapter}-blank`,
+      'harness.adapter': `${written.harness.adapter}-blank`,
     });
     await finish(join(runs, `blank-${seed}`), blank, 'evaluate');
     const permuted = await variant(`permuted-${seed}`, { ...fineTuned(seed), 'rl.advantage': 'permuted-control' });
@@ -73,7 +74,7 @@ if (does('controls')) {
 // The rate falls to its end over all epochs, so what further ones are worth is told by a fine-tuning that has them from its start.
 if (does('longer'))
   for (const seed of seeds) {
-    const epochs = parseDocument(text).toJS().sft.epochs + FURTHER_EPOCHS;
+    const epochs = written.sft.epochs + FURTHER_EPOCHS;
     const longer = await variant(`longer-${seed}`, { seed, 'sft.epochs': epochs, 'sft.checkpoints': 1 });
     await finish(join(runs, `longer-${seed}`), longer, 'teacher,sft,evaluate');
   }

@@ -50,12 +50,10 @@ async function untilEnded(terminal: Terminal, directory: string, writer: string)
   let told = false;
   while ((await runWriter(directory)) === writer) {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    if ((await readStopRequest(directory)) === undefined) taken ??= performance.now();
-    if (taken !== undefined) {
-      if (performance.now() - taken > LETTING_GO_MS) return;
-      continue;
-    }
-    if (told || performance.now() - started < PATIENCE_MS) continue;
+    const now = performance.now();
+    if ((await readStopRequest(directory)) === undefined) taken ??= now;
+    if (taken !== undefined && now - taken > LETTING_GO_MS) return;
+    if (told || taken !== undefined || now - started < PATIENCE_MS) continue;
     told = true;
     terminal.err('waiting for what is running; Ctrl-C leaves it to itself, --now does not wait for it');
   }
