@@ -13,7 +13,7 @@ import type { DaemonStatus } from './daemon/client.ts';
 import type { Folder, Folders } from './folders.ts';
 import { COMMANDS, DISPLAY_NAME, VIEWS } from './ids.ts';
 import { plainLabel } from './message-text.ts';
-import { progressWords, stageWord } from './runs/words.ts';
+import { progressWords, stageWord, workWords } from './runs/words.ts';
 
 export class StatusItem implements Disposable {
   private readonly item: StatusBarItem;
@@ -69,8 +69,8 @@ function label(folder: Folder | undefined): string {
   const active = folder?.client.status.state === 'ready' ? folder.runs.active : undefined;
   if (!active) return DISPLAY_NAME;
   const { summary, state, tick } = active;
-  if (tick) return `${summary.name}: ${progressWords(tick)}`;
-  return state.stage ? `${summary.name}: ${stageWord(state.stage)}` : summary.name;
+  const doing = tick ? progressWords(tick) : state.stage && stageWord(state.stage);
+  return doing ? `${summary.name}: ${workWords(summary, doing)}` : summary.name;
 }
 
 function tooltip(folder: Folder | undefined, status: DaemonStatus): MarkdownString {

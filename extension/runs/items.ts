@@ -60,7 +60,7 @@ export function itemOf(node: Node): TreeItem {
       const item = new TreeItem(summary.run.replace(/^runs\//, ''), open);
       const { active } = folder.runs;
       const tick = active?.summary.run === summary.run ? active.tick : undefined;
-      item.description = tick ? words.progressWords(tick) : words.runWords(summary);
+      item.description = tick ? words.workWords(summary, words.progressWords(tick)) : words.runWords(summary);
       item.iconPath = words.runIcon(summary);
       item.contextValue = `${RUN_ITEM}${summary.state}`;
       item.tooltip = [summary.directory, words.runWords(summary), summary.problem, summary.unread]

@@ -55,6 +55,11 @@ export function progressWords({ label, unit, done, total }: ProgressTick): strin
   return `${label}: ${done}/${total}${label.endsWith(unit) ? '' : ` ${unit}`}`;
 }
 
+/** What a run at work is about, and whether it was asked to stop: `stopping, round 2: 12/40 episodes`. */
+export function workWords({ stopping }: Pick<RunSummary, 'stopping'>, doing: string): string {
+  return stopping === 'none' ? doing : l10n.t('stopping, {0}', doing);
+}
+
 export function runIcon({ state, unread }: Pick<RunSummary, 'state' | 'unread'>): ThemeIcon {
   if (unread !== null && state !== 'running') return new ThemeIcon('warning', new ThemeColor('testing.iconFailed'));
   switch (state) {

@@ -1,28 +1,20 @@
 /** One episode, a training, its policies served and compared: commands from the palette and the tree of policies. */
 import { cpSync, readdirSync } from 'node:fs';
 import { get } from 'node:http';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { quickConfig } from '../integration/quick-run.ts';
+import { addQuickHarness, quickTraining } from './bed/quick-workspace.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
-const FIXTURES = resolve(import.meta.dirname, '../fixtures');
 const FINISH_MS = 200_000;
-const files = {
-  'quick.training.json': JSON.stringify({
-    ...quickConfig,
-    harness: { ...quickConfig.harness, adapter: './harness/quick.adapter.mjs', concurrency: 1 },
-  }),
-};
-function prepare(folder: string): void {
-  cpSync(join(FIXTURES, 'quick-harness'), join(folder, 'harness'), { recursive: true });
-  cpSync(join(FIXTURES, 'harnesses'), join(folder, 'harnesses'), { recursive: true });
-}
 
 describe.skipIf(vscode === null)('planners in the editor', () => {
   it('play one episode, are trained, listed, served and compared', async () => {
-    const { window, folder } = await session(files, { prepare });
+    const { window, folder } = await session(
+      { 'quick.training.json': quickTraining('quick') },
+      { prepare: addQuickHarness },
+    );
     const rows = window.page.locator('.pane-body .monaco-list-row');
     const dismiss = () => window.palette('Notifications: Clear All Notifications');
     await window.openFile('quick.training.json');

@@ -1,64 +1,30 @@
 /** Training from the palette: progress, a reload in the middle, stopping, resuming, and the tree of what was recorded. */
-import { cpSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startCli } from '../integration/cli-process.ts';
-import { journalOf, quickConfig } from '../integration/quick-run.ts';
+import { journalOf } from '../integration/quick-run.ts';
+import { addQuickHarness, holdEpisodes, quickTraining, releaseEpisodes } from './bed/quick-workspace.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
-const FIXTURES = resolve(import.meta.dirname, '../fixtures');
-const EPISODES = 80;
-/** Of each of two tasks: as many as a slow machine needs to open a window twice and to stop the training. */
-const SLOW_EPISODES = 75;
+/** Of each of two tasks. */
+const EPISODES = 4;
 const FINISH_MS = 200_000;
-
-/** A short training in the embedded world. */
-const tabletop = {
-  'quick.training.json': JSON.stringify(
-    {
-      ...quickConfig,
-      planner: { init: { ...quickConfig.planner?.init, vocabulary: 512, context: 1024 } },
-      harness: {
-        adapter: 'tabletop-skills',
-        suites: ['tabletop_spatial_swap'],
-        tasks: { tabletop_spatial_swap: [0, 1] },
-        concurrency: 1,
-        limits: { turns: 4, seconds: 60, responseTokens: 16, idleSeconds: 30 },
-      },
-      teacher: { episodesPerTask: SLOW_EPISODES },
-      sft: { ...quickConfig.sft, batch: 16 },
-    },
-    null,
-    2,
-  ),
-};
-
-/** A training of some seconds, with its harness beside it. */
-const files = {
-  'quick.training.json': JSON.stringify(
-    {
-      ...quickConfig,
-      harness: { ...quickConfig.harness, adapter: './harness/quick.adapter.mjs', concurrency: 1 },
-      teacher: { episodesPerTask: EPISODES },
-    },
-    null,
-    2,
-  ),
-};
+const files = { 'quick.training.json': quickTraining('quick', EPISODES) };
+/** Has the harness, which is held after some episodes. */
 function prepare(folder: string): void {
-  cpSync(join(FIXTURES, 'quick-harness'), join(folder, 'harness'), { recursive: true });
-  // The adapter's teacher.
-  cpSync(join(FIXTURES, 'harnesses'), join(folder, 'harnesses'), { recursive: true });
+  addQuickHarness(folder);
+  holdEpisodes(folder, 3);
 }
 const AT_WORK = /quick: .*\d+\/\d+/;
 const RUN = /quick-\d{8}T\d{6}Z/;
 
 describe.skipIf(vscode === null)('a training in the editor', () => {
   it('is started, goes on over a reload, is stopped and resumed, and can be looked into', async () => {
-    const { window, folder } = await session(tabletop);
+    const { window, folder } = await session(files, { prepare });
     const rows = window.page.locator('.pane-body .monaco-list-row');
     await window.openFile('quick.training.json');
     await window.palette('AgenticRoboRL: Start Training');
@@ -74,8 +40,11 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
 
     await window.palette('AgenticRoboRL: Stop Training...');
     await window.choice('After the running episodes').click();
+    await window.row(/^quick-.*stopping/).waitFor();
+    holdEpisodes(folder, 1);
     await window.notification('has stopped').waitFor();
     expect(journalOf(run).at(-1)).toEqual({ type: 'run-stopped', reason: 'episode' });
+    expect(finished(run)).toHaveLength(4);
     await window.screenshot('training-stopped');
     await window.notification('has stopped').getByRole('button', { name: 'Resume' }).click();
 
@@ -84,6 +53,7 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
     const inside = window.page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
     await inside.locator('.badge', { hasText: 'running' }).waitFor();
     await window.screenshot('run-page-at-work');
+    releaseEpisodes(folder);
     await window.notification('has finished').waitFor({ timeout: FINISH_MS });
     const events = journalOf(run).map(({ type }) => type);
     expect(events.filter((type) => type === 'run-started')).toHaveLength(1);
@@ -92,7 +62,7 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
     await inside.locator('.badge', { hasText: 'finished' }).waitFor();
 
     // Run -> section -> group -> episode -> call, which opens where it is in the transcript.
-    for (const text of [name, 'teacher episodes', /tabletop_spatial_swap\/\d, state/, 'attempt 0'])
+    for (const text of [name, 'teacher episodes', /quick\/\d, state/, 'attempt 0'])
       await window.unfold(window.row(text));
     await window.row('turn 0').click();
     await window.page.locator('.tab.active', { hasText: /turn|episode|attempt/ }).waitFor();
@@ -102,6 +72,7 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
     await window.screenshot('training-finished');
 
     // A run that a terminal has started is watched and stopped from here all the same.
+    holdEpisodes(folder, 3);
     const terminal = startCli(folder, ['train', 'quick.training.json', '--run', 'runs/by-hand']);
     onTestFinished(() => void terminal.child.kill('SIGKILL'));
     const byHand = window.row(/^by-hand/);
@@ -109,6 +80,8 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
     await byHand.hover();
     await byHand.getByRole('button', { name: 'Stop Training...' }).click();
     await window.choice('After the running episodes').click();
+    await byHand.filter({ hasText: 'stopping' }).waitFor();
+    holdEpisodes(folder, 1);
     expect((await terminal.ended).code).toBe(130);
     await byHand.filter({ hasText: 'stopped' }).waitFor();
     expect(journalOf(join(folder, 'runs/by-hand')).at(-1)).toEqual({ type: 'run-stopped', reason: 'episode' });
@@ -140,7 +113,7 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
     await window.statusItem(AT_WORK).waitFor();
     const [name] = readdirSync(join(folder, 'runs'));
     const run = join(folder, 'runs', name);
-    await expect.poll(() => finished(run).length).toBeGreaterThan(2);
+    await expect.poll(() => finished(run).length).toBe(3);
     const { pid } = daemon() ?? {};
     expect(pid).toBeGreaterThan(0);
     process.kill(pid as number, 'SIGKILL');
@@ -153,6 +126,7 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
     await told.getByRole('button', { name: 'Restart Daemon' }).click();
     await window.statusItem('AgenticRoboRL').locator('.codicon-check').waitFor();
     await window.palette('AgenticRoboRL: Resume Run');
+    releaseEpisodes(folder);
     await window.notification('has finished').waitFor({ timeout: FINISH_MS });
     const after = finished(run);
     expect(after.slice(0, before.length)).toEqual(before);

@@ -1,31 +1,29 @@
 /** Several windows on one workspace, and several folders in one window: a daemon a folder. */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { greeted } from '../integration/daemon-raw.ts';
-import { journalOf, quickConfig } from '../integration/quick-run.ts';
+import { journalOf } from '../integration/quick-run.ts';
+import { addQuickHarness, holdEpisodes, quickTraining } from './bed/quick-workspace.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
-const FIXTURES = resolve(import.meta.dirname, '../fixtures');
 const AT_WORK = /quick: .*\d+\/\d+/;
+/** Of each of two tasks; most of them are never played. */
+const EPISODES = 10;
 
-/** A training that is at work for longer than a test looks at it. */
-const config = (name: string) =>
-  JSON.stringify({
-    ...quickConfig,
-    name,
-    harness: { ...quickConfig.harness, adapter: './harness/quick.adapter.mjs', concurrency: 1 },
-    teacher: { episodesPerTask: 500 },
-  });
+/** Has the harness, which is held after some episodes. */
 function prepare(folder: string): void {
-  cpSync(join(FIXTURES, 'quick-harness'), join(folder, 'harness'), { recursive: true });
-  cpSync(join(FIXTURES, 'harnesses'), join(folder, 'harnesses'), { recursive: true });
+  addQuickHarness(folder);
+  holdEpisodes(folder, 2);
 }
 
 describe.skipIf(vscode === null)('windows and folders', () => {
   it('two windows on one workspace share one daemon: what one starts, the other sees and stops', async () => {
-    const { window, folder, daemon, another } = await session({ 'quick.training.json': config('quick') }, { prepare });
+    const { window, folder, daemon, another } = await session(
+      { 'quick.training.json': quickTraining('quick', EPISODES) },
+      { prepare },
+    );
     const other = await another();
     await window.openFile('quick.training.json');
     // Both windows want a daemon at the same moment.
@@ -50,12 +48,15 @@ describe.skipIf(vscode === null)('windows and folders', () => {
     // The label names the episode.
     const label = () => newest.getAttribute('aria-label');
     const first = await label();
+    holdEpisodes(folder, 1);
     await expect.poll(label).not.toBe(first);
     await window.screenshot('newest-followed');
     await window.palette('AgenticRoboRL: Stop Following the Newest Episode');
 
     await other.palette('AgenticRoboRL: Stop Training...');
     await other.choice('After the running episodes').click();
+    for (const one of [window, other]) await one.statusItem(/quick: stopping/).waitFor();
+    holdEpisodes(folder, 1);
     for (const one of [window, other]) await one.notification('has stopped').waitFor();
     await other.screenshot('two-windows');
     const { result } = await raw.ask('runs.list');
@@ -68,14 +69,14 @@ describe.skipIf(vscode === null)('windows and folders', () => {
   it('a workspace of two folders has a daemon for each, and the status item is that of the active editor', async () => {
     let second = '';
     const { window, folder, daemon } = await session(
-      { 'quick.training.json': config('quick') },
+      { 'quick.training.json': quickTraining('quick', EPISODES) },
       {
         prepare,
         place(first) {
           second = join(dirname(first), 'zweiter Ordner');
           mkdirSync(second);
           prepare(second);
-          writeFileSync(join(second, 'other.training.json'), config('other'));
+          writeFileSync(join(second, 'other.training.json'), quickTraining('other', EPISODES));
           const file = join(dirname(first), 'both.code-workspace');
           writeFileSync(file, JSON.stringify({ folders: [{ path: first }, { path: second }] }));
           return file;
