@@ -2,12 +2,13 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FULL } from '../full.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 
-describe.skipIf(vscode === null)('the pictures of the README', () => {
+describe.skipIf(vscode === null || !FULL)('the pictures of the README', () => {
   it('show findings, a run, and an episode in the debugger', async () => {
     const demo = readFileSync(join(EXAMPLES, 'demo.training.yaml'), 'utf8');
     // States that are trained on are evaluated on as well.

@@ -8,12 +8,12 @@ import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
 /** A window on a workspace that has a recorded run with a group of three attempts. */
-async function withRecording(settings: Record<string, unknown> = {}) {
+async function withRecording() {
   const made = await recordedGroup();
   return session(
     { 'notes.md': 'nothing\n' },
     {
-      settings: { 'debug.toolBarLocation': 'docked', ...settings },
+      settings: { 'debug.toolBarLocation': 'docked' },
       prepare: (at) => {
         cpSync(made, join(at, 'runs/hand-made'), { recursive: true });
         mkdirSync(join(at, '.vscode'), { recursive: true });
@@ -178,18 +178,5 @@ describe.skipIf(vscode === null)('the replay of an episode in the debugger', () 
     await page.locator('.tab.active', { hasText: 'arm.adapter.ts' }).waitFor();
     await expect.poll(() => wordsOf(window, 'reward:')).toContain('reward = 1');
     await window.screenshot('replay-inline-adapter');
-  });
-
-  it('is opened by its transcript alone where the workspace is not trusted', async () => {
-    const { window } = await withRecording({ 'security.workspace.trust.enabled': true });
-    await window.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor();
-    await window.palette('AgenticRoboRL: Replay Episode');
-    await window.choice('s/0, state 11, attempt 0').click();
-    await window.page.locator('.tab', { hasText: 'e0.episode' }).waitFor();
-    await window.page
-      .locator('.view-line', { hasText: /^turn.0/ })
-      .first()
-      .waitFor();
-    await window.screenshot('replay-untrusted');
   });
 });

@@ -1,5 +1,5 @@
 /** The run page in the editor, on a real finished run. */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli } from '../integration/cli-process.ts';
@@ -10,7 +10,7 @@ import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
 /** A window on a workspace that has a finished run of a short training. */
-async function withRun(settings: Record<string, unknown> = {}) {
+async function withRun() {
   const made = temporaryFolder();
   const text = JSON.stringify(pageConfig);
   writeFileSync(join(made, 'page.training.json'), text);
@@ -18,7 +18,7 @@ async function withRun(settings: Record<string, unknown> = {}) {
   expect(trained.code, trained.err).toBe(0);
   return session(
     { 'page.training.json': text },
-    { settings, prepare: (at) => cpSync(join(made, 'runs'), join(at, 'runs'), { recursive: true }) },
+    { prepare: (at) => cpSync(join(made, 'runs'), join(at, 'runs'), { recursive: true }) },
   );
 }
 
@@ -62,18 +62,5 @@ describe.skipIf(vscode === null)('the page of a run in the editor', () => {
       await inside.locator(`body.vscode-${name}`).waitFor();
       await window.screenshot(`run-page-in-editor-${name}`);
     }
-  });
-
-  it('is read from its files where the workspace is not trusted, and nothing is started for it', async () => {
-    const { window, folder, daemon } = await withRun({ 'security.workspace.trust.enabled': true });
-    await window.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor();
-    await window.palette('AgenticRoboRL: Open Run Page');
-    const inside = frameOf(window);
-    await inside.locator('.notice-warning', { hasText: 'not trusted' }).waitFor();
-    await inside.locator('#evaluations th', { hasText: 'SFT' }).waitFor();
-    expect(await inside.locator('[data-plot]').count()).toBeGreaterThan(8);
-    await window.screenshot('run-page-untrusted');
-    expect(daemon()).toBeUndefined();
-    expect(existsSync(join(folder, '.agentic-robo-rl'))).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Replay where runs/ holds nothing: runs elsewhere in the workspace, the sample run, and a word where there is none. */
+/** Replay where runs/ holds nothing: runs elsewhere in the workspace. */
 import { cpSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -41,16 +41,5 @@ describe.skipIf(vscode === null)('replay without a folder of runs', () => {
     await page.waitForTimeout(1000);
     await window.screenshot('attempts-compared');
     expect(await marks(window)).toBe(1);
-  });
-
-  it('says that there is none, and opens the sample run, also where nothing is trusted', async () => {
-    const { window } = await session({ 'notes.txt': 'n' }, { settings: { 'security.workspace.trust.enabled': true } });
-    await window.palette('AgenticRoboRL: Replay Episode');
-    const told = window.notification('There are no runs in this workspace');
-    await told.getByRole('button', { name: 'Choose Run Folder...' }).waitFor();
-    await told.getByRole('button', { name: 'Open Sample Run' }).click();
-    await window.page.locator('.tab.active', { hasText: '.episode' }).waitFor();
-    await window.page.locator('.view-line', { hasText: 'turn 0' }).first().waitFor();
-    await window.screenshot('sample-run');
   });
 });

@@ -4,13 +4,18 @@ import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
 describe.skipIf(vscode === null)('tasks', () => {
-  it('validate a config and list its findings; the doctor says what works', async () => {
+  it('validate a config and list its findings; wrong ones say what is wrong; the doctor says what works', async () => {
+    const task = (label: string, more: object) => ({ type: 'agentic-robo-rl', label, ...more });
     const files = {
       'mine.training.yaml':
         'version: 1\nname: mine\nharness:\n  adapter: tabletop-skills\n  suites: [tabletop_spatal]\n',
       '.vscode/tasks.json': JSON.stringify({
         version: '2.0.0',
-        tasks: [{ type: 'agentic-robo-rl', command: 'validate', file: 'mine.training.yaml', label: 'check mine' }],
+        tasks: [
+          task('check mine', { command: 'validate', file: 'mine.training.yaml' }),
+          task('remove', { command: 'rm' }),
+          task('number', { command: 'validate', file: 5 }),
+        ],
       }),
     };
     // A terminal whose text can be read.
@@ -25,20 +30,6 @@ describe.skipIf(vscode === null)('tasks', () => {
     await window.problem('tabletop_spatal').waitFor();
     await window.screenshot('task-problems');
 
-    await window.palette('AgenticRoboRL: Doctor');
-    await terminal.filter({ hasText: /needed (?:works|does not)/ }).waitFor();
-    await window.screenshot('doctor');
-  });
-
-  it('of tasks.json that are wrong say what is wrong in them', async () => {
-    const task = (label: string, more: object) => ({ type: 'agentic-robo-rl', label, ...more });
-    const tasks = [task('remove', { command: 'rm' }), task('number', { command: 'validate', file: 5 })];
-    const files = {
-      '.vscode/tasks.json': JSON.stringify({ version: '2.0.0', tasks }),
-      'a.training.yaml': 'version: 1\n',
-    };
-    const { window } = await session(files);
-    await window.statusItem('AgenticRoboRL').waitFor();
     for (const [label, words] of [
       ['remove', /tasks\.json, "remove": "command" is "rm"; it must be one of validate, train/],
       ['number', /tasks\.json, "number": "file" must be a text/],
@@ -48,5 +39,9 @@ describe.skipIf(vscode === null)('tasks', () => {
       await window.notification(words).waitFor();
     }
     await window.screenshot('wrong-tasks');
+
+    await window.palette('AgenticRoboRL: Doctor');
+    await terminal.filter({ hasText: /needed (?:works|does not)/ }).waitFor();
+    await window.screenshot('doctor');
   });
 });
