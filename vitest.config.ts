@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 // fast is measured in bench/, not here.
 const FULL_LIMIT = 1_800_000;
 const INTEGRATION_LIMIT = 300_000;
+const UNIT = ['test/unit/**/*.test.ts'];
+const EDITOR = ['test/unit/extension/**/*.test.ts'];
 /** For `expect.poll`. */
 const poll = { timeout: 60_000 };
 
@@ -18,7 +20,22 @@ export default defineConfig(({ mode }) => {
         {
           test: {
             name: 'unit',
-            include: ['test/unit/**/*.test.ts'],
+            include: UNIT,
+            exclude: EDITOR,
+            testTimeout: unitLimit,
+            hookTimeout: unitLimit,
+            expect: { poll },
+            pool: 'forks',
+            maxWorkers: 2,
+            // Starting a process and loading the same modules for each file takes as long as a third of the tests.
+            isolate: false,
+          },
+        },
+        {
+          // Each file has an API of the editor of its own, which the modules of others must not have got hold of.
+          test: {
+            name: 'unit-editor',
+            include: EDITOR,
             testTimeout: unitLimit,
             hookTimeout: unitLimit,
             expect: { poll },
