@@ -61,15 +61,9 @@ describe.skipIf(vscode === null)('a workspace that is not trusted', () => {
     await window.notification('is not trusted').getByRole('button', { name: 'Manage Workspace Trust' }).waitFor();
     expect(existsSync(join(folder, 'runs'))).toBe(false);
 
-    // Runs that come with it are read from their files: the page, and of a replay the transcript alone.
+    // Runs that come with it are read from their files: of a replay the transcript alone, and the page.
     cpSync(SAMPLE, join(folder, 'runs/brought'), { recursive: true });
     await window.palette('View: Close All Editors');
-    await window.palette('AgenticRoboRL: Open Run Page');
-    const inside = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
-    await inside.locator('.notice-warning', { hasText: 'not trusted' }).waitFor();
-    await inside.locator('#evaluations th', { hasText: 'SFT' }).waitFor();
-    expect(await inside.locator('[data-plot]').count()).toBeGreaterThan(8);
-    await window.screenshot('run-page-untrusted');
     await window.palette('AgenticRoboRL: Replay Episode');
     await window.choice('round 1').click();
     await window.choice('attempt 0').click();
@@ -77,6 +71,12 @@ describe.skipIf(vscode === null)('a workspace that is not trusted', () => {
     await page.locator('.view-line', { hasText: 'turn 0' }).first().waitFor();
     expect(await page.locator('.debug-toolbar').count()).toBe(0);
     await window.screenshot('replay-untrusted');
+    await window.palette('AgenticRoboRL: Open Run Page');
+    const inside = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+    await inside.locator('.notice-warning', { hasText: 'not trusted' }).waitFor();
+    await inside.locator('#evaluations th', { hasText: 'SFT' }).waitFor();
+    expect(await inside.locator('[data-plot]').count()).toBeGreaterThan(8);
+    await window.screenshot('run-page-untrusted');
 
     for (const mark of MARKS)
       for (const place of [folder, server.folder, process.cwd()]) expect(existsSync(join(place, mark))).toBe(false);
