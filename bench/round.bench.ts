@@ -31,8 +31,8 @@ const written: WrittenConfig = {
   planner: {
     init: { layers: 4, hidden: 128, intermediate: 384, heads: 4, kvHeads: 2, vocabulary: 700, context: 2048 },
   },
-  teacher: { episodesPerTask: 6 },
-  sft: { learningRate: 4e-3, betas: [0.9, 0.98], batch: 16, warmupSteps: 5, epochs: 12, checkpoints: 1 },
+  teacher: { episodesPerTask: 32 },
+  sft: { learningRate: 4e-3, betas: [0.9, 0.98], batch: 16, warmupSteps: 5, epochs: 10, checkpoints: 1 },
   rl: { rounds: 1, groupsPerRound: 4, attemptsPerGroup: 4, learningRate: 1e-5, batch: 32 },
   evaluation: { states: [1], selectionStates: [45], sampling: { topP: 1, topK: -1, presencePenalty: 0 } },
 };
