@@ -29,7 +29,8 @@ export function learningReport({ config, seeds, evidence, agreement }: Found): s
     `npx agentic-robo-rl evaluate ${config} --checkpoint bench/results/learning/planners/0/rl`,
     '```',
     '',
-    'plays the held-out states with one of them again, in a few minutes.',
+    'plays the held-out states with one of them again, in a few minutes. Hours are those of a seed without its controls. How',
+    'the runs came about, and what was tried before on the same states, is told in [learning-notes.md](learning-notes.md).',
     '',
     ...(missing.length > 0 ? [`Not finished yet: ${missing.map((seed) => `seed ${seed}`).join(', ')}.`, ''] : []),
     '## Stages',
@@ -39,7 +40,7 @@ export function learningReport({ config, seeds, evidence, agreement }: Found): s
       whole.map(stageRow),
     ),
     '',
-    '## Fine-tuning ends where it no longer gains',
+    '## When fine-tuning ends',
     '',
     'Success on the validation states after each checkpoint, and what an epoch gained between the last two:',
     '',
@@ -140,14 +141,13 @@ function lastGain(checkpoints: Count[], epochs: number): string {
 function furtherEpochs(evidence: Found['evidence'], whole: Evidence[]): string[] {
   const rows = whole.flatMap(({ config: { seed, sft }, outcomes }): Cells[] => {
     const longer = evidence.get(`longer-${seed}`);
-    if (longer === undefined) return [];
+    if (longer === undefined) return [[seed, sft.epochs, percent(tally(outcomes.sft)), '', '', '', 'not measured']];
     const paired = compare(outcomes.sft, longer.outcomes.sft);
     const further = longer.config.sft.epochs - sft.epochs;
     const gain = (share(paired.b) - share(paired.a)) / further;
     const row = [seed, sft.epochs, percent(paired.a), longer.config.sft.epochs, percent(paired.b), signed(gain)];
     return [[...row, tested(paired)]];
   });
-  if (rows.length === 0) return ['Not measured.'];
   return table(['seed', 'epochs', 'success', 'epochs', 'success', 'gain of a further epoch', ''], rows);
 }
 
@@ -168,7 +168,7 @@ function controls(evidence: Found['evidence'], whole: Evidence[]): string[] {
   const teacher = evidence.get('teacher')?.outcomes.teacher;
   if (teacher) {
     const all = tally(teacher);
-    rows.push(['the scripted teacher on the same states', '', percent(all), '', `${all.episodes} episodes`]);
+    rows.push(['the scripted teacher on the same states', '', percent(all), '', '', `${all.episodes} episodes`]);
   }
   for (const { config, outcomes } of whole)
     for (const [name, meaning, planner] of [
@@ -176,11 +176,15 @@ function controls(evidence: Found['evidence'], whole: Evidence[]): string[] {
       ['permuted', 'RL with advantages permuted', 'rl'],
     ]) {
       const control = evidence.get(`${name}-${config.seed}`)?.outcomes[planner];
-      if (control === undefined) continue;
+      if (control === undefined) {
+        rows.push([meaning, config.seed, '', '', '', 'not measured']);
+        continue;
+      }
       const paired = compare(outcomes.sft, control);
-      rows.push([meaning, config.seed, percent(paired.b), points(paired), tested(paired)]);
+      const rl = points(compare(control, outcomes.rl));
+      rows.push([meaning, config.seed, percent(paired.b), points(paired), rl, tested(paired)]);
     }
-  return table(['control', 'seed', 'success', 'against SFT', ''], rows);
+  return table(['control', 'seed', 'success', 'against SFT', 'RL against it', 'against SFT: p'], rows);
 }
 
 /** Which tensors a round has something to tell of, beyond the noise of its sampling. */
