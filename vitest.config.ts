@@ -4,7 +4,6 @@ import { defineConfig } from 'vitest/config';
 // fast is measured in bench/, not here.
 const FULL_LIMIT = 1_800_000;
 const INTEGRATION_LIMIT = 300_000;
-const UNIT = ['test/unit/**/*.test.ts'];
 const EDITOR = ['test/unit/extension/**/*.test.ts'];
 /** For `expect.poll`. */
 const poll = { timeout: 60_000 };
@@ -14,19 +13,22 @@ export default defineConfig(({ mode }) => {
   const full = mode === 'full';
   if (full) process.env.AGENTIC_ROBO_RL_FULL = '1';
   const unitLimit = full ? FULL_LIMIT : 180_000;
+  const unit = {
+    testTimeout: unitLimit,
+    hookTimeout: unitLimit,
+    expect: { poll },
+    pool: 'forks',
+    maxWorkers: 2,
+  } as const;
   return {
     test: {
       projects: [
         {
           test: {
             name: 'unit',
-            include: UNIT,
+            ...unit,
+            include: ['test/unit/**/*.test.ts'],
             exclude: EDITOR,
-            testTimeout: unitLimit,
-            hookTimeout: unitLimit,
-            expect: { poll },
-            pool: 'forks',
-            maxWorkers: 2,
             // Starting a process and loading the same modules for each file takes as long as a third of the tests.
             isolate: false,
           },
@@ -35,12 +37,8 @@ export default defineConfig(({ mode }) => {
           // Each file has an API of the editor of its own, which the modules of others must not have got hold of.
           test: {
             name: 'unit-editor',
+            ...unit,
             include: EDITOR,
-            testTimeout: unitLimit,
-            hookTimeout: unitLimit,
-            expect: { poll },
-            pool: 'forks',
-            maxWorkers: 2,
           },
         },
         {

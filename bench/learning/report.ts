@@ -139,14 +139,13 @@ function lastGain(checkpoints: Count[], epochs: number): string {
 
 /** Fine-tuning with more epochs than the main run's, against that. */
 function furtherEpochs(evidence: Found['evidence'], whole: Evidence[]): string[] {
-  const rows = whole.flatMap(({ config: { seed, sft }, outcomes }): Cells[] => {
+  const rows = whole.map(({ config: { seed, sft }, outcomes }): Cells => {
     const longer = evidence.get(`longer-${seed}`);
-    if (longer === undefined) return [[seed, sft.epochs, percent(tally(outcomes.sft)), '', '', '', 'not measured']];
+    if (longer === undefined) return [seed, sft.epochs, percent(tally(outcomes.sft)), '', '', '', 'not measured'];
     const paired = compare(outcomes.sft, longer.outcomes.sft);
-    const further = longer.config.sft.epochs - sft.epochs;
-    const gain = (share(paired.b) - share(paired.a)) / further;
-    const row = [seed, sft.epochs, percent(paired.a), longer.config.sft.epochs, percent(paired.b), signed(gain)];
-    return [[...row, tested(paired)]];
+    const { epochs } = longer.config.sft;
+    const gain = (share(paired.b) - share(paired.a)) / (epochs - sft.epochs);
+    return [seed, sft.epochs, percent(paired.a), epochs, percent(paired.b), signed(gain), tested(paired)];
   });
   return table(['seed', 'epochs', 'success', 'epochs', 'success', 'gain of a further epoch', ''], rows);
 }

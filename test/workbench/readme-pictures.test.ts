@@ -34,7 +34,7 @@ describe.skipIf(vscode === null || !FULL)('the pictures of the README', () => {
 
     await page.locator('.activitybar a.action-label[aria-label="AgenticRoboRL"]').click();
     await window.row('sample-run').click();
-    const inside = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+    const inside = window.webview;
     await inside.locator('.badge', { hasText: 'finished' }).waitFor();
     await window.unfold(window.row('sample-run'));
     await window.unfold(window.row('round 2'));

@@ -35,7 +35,6 @@ const call = linesOf<CallRecord>('calls.jsonl').find(
 const sample = samples.find((one) => one.call === call.id) as SampleRecord;
 const score = linesOf<ScoreRecord>('scores.jsonl').findLast((one) => one.call === call.id) as ScoreRecord;
 
-const stageOf = ({ page }: Workbench) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
 const frame = ({ page }: Workbench, text: string | RegExp) =>
   page.locator('.debug-call-stack .monaco-list-row').filter({ hasText: text }).first();
 const button = ({ page }: Workbench, name: string | RegExp) => page.getByRole('button', { name }).first();
@@ -110,7 +109,7 @@ describe.skipIf(vscode === null)('the call with the lowest advantage of the samp
       },
     );
     const { page } = window;
-    const stage = stageOf(window);
+    const stage = window.webview;
     const { press, type } = page.keyboard;
     const key = press.bind(page.keyboard);
     const write = type.bind(page.keyboard);

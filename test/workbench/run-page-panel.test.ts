@@ -7,7 +7,6 @@ import { pageConfig } from '../integration/followed-page.ts';
 import { temporaryFolder } from '../integration/quick-run.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
-import type { Workbench } from './bed/workbench.ts';
 
 /** A window on a workspace that has a finished run of a short training. */
 async function withRun() {
@@ -22,12 +21,10 @@ async function withRun() {
   );
 }
 
-const frameOf = ({ page }: Workbench) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
-
 describe.skipIf(vscode === null)('the page of a run in the editor', () => {
   it('is opened from the palette, comes back when it was hidden and after a reload, saves files, follows the theme', async () => {
     const { window, folder } = await withRun();
-    const inside = frameOf(window);
+    const inside = window.webview;
     await window.palette('AgenticRoboRL: Open Run Page');
     await inside.locator('h1', { hasText: 'page' }).waitFor();
     await inside.locator('.badge', { hasText: 'finished' }).waitFor();

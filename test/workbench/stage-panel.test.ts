@@ -6,9 +6,6 @@ import { temporaryFolder } from '../integration/quick-run.ts';
 import { EPISODES, stagedRun } from '../integration/staged-run.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
-import type { Workbench } from './bed/workbench.ts';
-
-const frameOf = ({ page }: Workbench) => page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
 
 describe.skipIf(vscode === null)('the stage in the editor', () => {
   it('is opened beside the debugger, keeps its place when it was hidden and over a reload, and follows the theme', async () => {
@@ -19,7 +16,7 @@ describe.skipIf(vscode === null)('the stage in the editor', () => {
       { prepare: (at) => cpSync(join(made, 'runs'), join(at, 'runs'), { recursive: true }) },
     );
     const { page } = window;
-    const inside = frameOf(window);
+    const inside = window.webview;
     await window.palette('AgenticRoboRL: Open Stage');
     await window.choice('attempt 1').click();
     await inside.locator('h1', { hasText: 'attempt 1' }).waitFor();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startCli } from '../integration/cli-process.ts';
 import { journalOf } from '../integration/quick-run.ts';
-import { addQuickHarness, holdEpisodes, quickTraining, releaseEpisodes } from './bed/quick-workspace.ts';
+import { heldHarness, holdEpisodes, quickTraining, releaseEpisodes } from './bed/quick-workspace.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
@@ -14,11 +14,7 @@ import { session } from './bed/session.ts';
 const EPISODES = 4;
 const FINISH_MS = 200_000;
 const files = { 'quick.training.json': quickTraining('quick', EPISODES) };
-/** Has the harness, which is held after some episodes. */
-function prepare(folder: string): void {
-  addQuickHarness(folder);
-  holdEpisodes(folder, 3);
-}
+const prepare = heldHarness(3);
 const AT_WORK = /quick: .*\d+\/\d+/;
 const RUN = /quick-\d{8}T\d{6}Z/;
 
@@ -48,10 +44,9 @@ describe.skipIf(vscode === null)('a training in the editor', () => {
     await window.screenshot('training-stopped');
     await window.notification('has stopped').getByRole('button', { name: 'Resume' }).click();
 
-    // A click on the run opens its page, which follows it.
-    await window.row(name).click();
-    const inside = window.page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
-    await inside.locator('.badge', { hasText: 'running' }).waitFor();
+    // A click on the run opens its page, which follows it; the tree is drawn anew just now, and may forget one.
+    const inside = window.webview;
+    await window.until(inside.locator('.badge', { hasText: 'running' }), () => window.row(name).click(), 15_000);
     await window.screenshot('run-page-at-work');
     releaseEpisodes(folder);
     await window.notification('has finished').waitFor({ timeout: FINISH_MS });

@@ -124,7 +124,7 @@ describe.skipIf(vscode === null)('the transcript of an episode', () => {
     await page.keyboard.press('Escape');
     await window.palette('Open Link');
     await page.locator('.tab.active', { hasText: '.png' }).waitFor();
-    const shown = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame').locator('img.scale-to-fit');
+    const shown = window.webview.locator('img.scale-to-fit');
     await shown.waitFor();
     const size = await shown.evaluate((image: unknown) => {
       const { naturalWidth, naturalHeight } = image as { naturalWidth: number; naturalHeight: number };

@@ -72,7 +72,7 @@ describe.skipIf(vscode === null)('a workspace that is not trusted', () => {
     expect(await page.locator('.debug-toolbar').count()).toBe(0);
     await window.screenshot('replay-untrusted');
     await window.palette('AgenticRoboRL: Open Run Page');
-    const inside = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+    const inside = window.webview;
     await inside.locator('.notice-warning', { hasText: 'not trusted' }).waitFor();
     await inside.locator('#evaluations th', { hasText: 'SFT' }).waitFor();
     expect(await inside.locator('[data-plot]').count()).toBeGreaterThan(8);

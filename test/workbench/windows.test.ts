@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { greeted } from '../integration/daemon-raw.ts';
 import { journalOf } from '../integration/quick-run.ts';
-import { addQuickHarness, holdEpisodes, quickTraining } from './bed/quick-workspace.ts';
+import { heldHarness, holdEpisodes, quickTraining } from './bed/quick-workspace.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 
@@ -12,11 +12,7 @@ const AT_WORK = /quick: .*\d+\/\d+/;
 /** Of each of two tasks; most of them are never played. */
 const EPISODES = 10;
 
-/** Has the harness, which is held after some episodes. */
-function prepare(folder: string): void {
-  addQuickHarness(folder);
-  holdEpisodes(folder, 2);
-}
+const prepare = heldHarness(2);
 
 describe.skipIf(vscode === null)('windows and folders', () => {
   it('two windows on one workspace share one daemon: what one starts, the other sees and stops', async () => {

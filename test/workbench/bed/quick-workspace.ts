@@ -30,6 +30,14 @@ export function addQuickHarness(workspace: string): void {
   cpSync(join(FIXTURES, 'harnesses'), join(workspace, 'harnesses'), { recursive: true });
 }
 
+/** What adds the harness to a workspace, held after so many episodes. */
+export function heldHarness(after: number): (workspace: string) => void {
+  return (workspace) => {
+    addQuickHarness(workspace);
+    holdEpisodes(workspace, after);
+  };
+}
+
 /** Lets so many more episodes begin; the next waits. */
 export function holdEpisodes(workspace: string, after: number): void {
   writeFileSync(join(workspace, 'held.txt'), String(after));

@@ -1,7 +1,7 @@
 /** A window of the workbench in Chromium, driven as a person does: palette, editors, views. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { type Browser, chromium, type FrameLocator, type Locator, type Page } from 'playwright-core';
 import { packageRoot } from '../../../trainer-daemon/bundles.ts';
 
 /** Screenshots of the last run, not in version control. */
@@ -59,6 +59,11 @@ export class Workbench {
   async screenshot(name: string): Promise<void> {
     mkdirSync(SCREENSHOTS, { recursive: true });
     await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+  }
+
+  /** What is in the page of the panel in front. */
+  get webview(): FrameLocator {
+    return this.page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
   }
 
   /** The box of the palette and of every question with choices or text. */
