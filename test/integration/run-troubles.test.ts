@@ -7,7 +7,7 @@ import type { Stage } from '../../protocol/journal.ts';
 import { tensorSpecs } from '../../trainer-daemon/planner/architecture.ts';
 import { readCheckpoint } from '../../trainer-daemon/planner/checkpoint.ts';
 import { initialisePlanner } from '../../trainer-daemon/planner/initialise.ts';
-import { RunFailed, train } from '../../trainer-daemon/training/index.ts';
+import { RunFailed, type StopControl, train } from '../../trainer-daemon/training/index.ts';
 import { cli, startCli } from './cli-process.ts';
 import { filesOf, journalOf, quick, quickConfig, temporaryFolder } from './quick-run.ts';
 
@@ -242,5 +242,40 @@ describe('two commands on one run', () => {
       await new Promise((done) => setTimeout(done, milliseconds));
       expect(await last.end('SIGTERM')).toMatchObject({ code: 130 });
     }
+  });
+});
+
+describe('a wish to stop', () => {
+  it('counts when a process that only just started ended with it, and a fault without a wish is a fault', async () => {
+    const folder = temporaryFolder();
+    const adapter = join(folder, 'ended.adapter.mjs');
+    writeFileSync(
+      adapter,
+      `import { defineAdapter } from 'agentic-robo-rl';
+      export default defineAdapter({
+        name: 'ended',
+        tasks: { quick: ['say something'] },
+        launch: () => ({ command: 'true' }),
+        outcome: () => { throw new Error('never played'); },
+        scriptedTeacher: () => ({ command: 'sh', args: ['-c', 'kill -TERM $$'] }),
+      });`,
+    );
+    const config = quick({ harness: { ...quickConfig.harness, adapter } });
+    for (const mode of ['episode', 'now'] as const) {
+      const stop: StopControl = { mode: 'none' };
+      const { state } = await train({
+        config,
+        configFolder: folder,
+        runDirectory: join(folder, mode),
+        stop,
+        onEvent: (event) => {
+          if (event.kind === 'journal' && event.line.event.type === 'stage-started') stop.mode = mode;
+        },
+      });
+      expect(state).toBe('stopped');
+      expect(journalOf(join(folder, mode)).at(-1)).toMatchObject({ type: 'run-stopped', reason: mode });
+    }
+    const resumed = train({ configFolder: folder, resume: join(folder, 'now') });
+    await expect(resumed).rejects.toThrow(/ended before it was ready \(SIGTERM\)/);
   });
 });

@@ -45,7 +45,11 @@ export async function collectEpisodes(
         type: 'warning',
         message: `${name}: ${plural(moved, 'call')} of unfinished episodes set aside; those episodes run again`,
       });
-    const upstream = await collection.upstream();
+    const upstream = await collection.upstream().catch((error) => {
+      // A Ctrl-C reaches a process that is only just being started as well, before it has a group of its own.
+      context.checkStop();
+      throw error;
+    });
     let done = keys.length - missing.length;
     const tick = () => context.progress({ stage, unit: 'episodes', label, done, total: keys.length });
     tick();

@@ -126,7 +126,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
     const stopped =
       error instanceof Stopped
         ? error
-        : context?.signal.aborted
+        : context?.signal.aborted || stop.mode === 'now'
           ? new Stopped(options.signal?.aborted ? 'signal' : 'now')
           : undefined;
     if (stopped) {
