@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FULL } from '../full.ts';
 import { recordedGroup } from '../unit/recordings/replay/hand-made.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
@@ -124,59 +125,62 @@ describe.skipIf(vscode === null)('the replay of an episode in the debugger', () 
     await window.screenshot('replay-breakpoint');
   });
 
-  it('has every attempt of a group as a thread, from launch.json; and values in code while it is stopped', async () => {
-    const { window, folder } = await withRecording();
-    await window.palette('View: Show Run and Debug');
-    await button(window, /^Start Debugging/).click();
-    for (const text of ['attempt 0: reward 1', 'attempt 1: reward 0', 'attempt 2: invalid'])
-      await window.page.locator('.debug-call-stack').getByText(text).first().waitFor();
-    await window.screenshot('replay-group');
-    expect(await window.page.locator('.notifications-toasts .notification-list-item').count()).toBe(0);
+  it.runIf(FULL)(
+    'has every attempt of a group as a thread, from launch.json; and values in code while it is stopped',
+    async () => {
+      const { window, folder } = await withRecording();
+      await window.palette('View: Show Run and Debug');
+      await button(window, /^Start Debugging/).click();
+      for (const text of ['attempt 0: reward 1', 'attempt 1: reward 0', 'attempt 2: invalid'])
+        await window.page.locator('.debug-call-stack').getByText(text).first().waitFor();
+      await window.screenshot('replay-group');
+      expect(await window.page.locator('.notifications-toasts .notification-list-item').count()).toBe(0);
 
-    // With the stage in use, the text of another attempt opens among the texts, and the stage's tab says what it shows.
-    const { page } = window;
-    await window.palette('AgenticRoboRL: Open Stage');
-    const stage = page.locator('.tab', { hasText: 'Stage: ' });
-    await stage.waitFor();
-    const before = (await stage.textContent()) ?? '';
-    const other = before.includes('attempt 1') ? 'attempt 0: reward 1' : 'attempt 1: reward 0';
-    await page.locator('.debug-call-stack').getByText(other).first().click();
-    await button(window, /^Step Over/).click();
-    await page.locator('.tab', { hasText: `Stage: s/0, ${other.split(':')[0]}` }).waitFor();
-    await page.locator('.tab', { hasText: 'e1.episode' }).waitFor();
-    const apart = page.locator('.editor-group-container').filter({ has: stage });
-    expect(await apart.locator('.tab').count()).toBe(1);
-    await window.screenshot('replay-group-with-stage');
-    await window.palette('View: Close All Editors');
-    await stage.waitFor({ state: 'detached' });
+      // With the stage in use, the text of another attempt opens among the texts, and the stage's tab says what it shows.
+      const { page } = window;
+      await window.palette('AgenticRoboRL: Open Stage');
+      const stage = page.locator('.tab', { hasText: 'Stage: ' });
+      await stage.waitFor();
+      const before = (await stage.textContent()) ?? '';
+      const other = before.includes('attempt 1') ? 'attempt 0: reward 1' : 'attempt 1: reward 0';
+      await page.locator('.debug-call-stack').getByText(other).first().click();
+      await button(window, /^Step Over/).click();
+      await page.locator('.tab', { hasText: `Stage: s/0, ${other.split(':')[0]}` }).waitFor();
+      await page.locator('.tab', { hasText: 'e1.episode' }).waitFor();
+      const apart = page.locator('.editor-group-container').filter({ has: stage });
+      expect(await apart.locator('.tab').count()).toBe(1);
+      await window.screenshot('replay-group-with-stage');
+      await window.palette('View: Close All Editors');
+      await stage.waitFor({ state: 'detached' });
 
-    // A run whose planner wrote code: while it is stopped, values stand in the code, in the harness and in the adapter.
-    await addCoded(folder);
-    await page.keyboard.press('Shift+F5');
-    await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
-    await window.palette('AgenticRoboRL: Replay Episode');
-    await window.choice('coded').click();
-    await window.choice('s/0, state 11, attempt 0').click();
-    await frame(window, 'turn 0').waitFor();
-    // It is stopped at by the filter for exceptions, on the way there and on the way back.
-    const filter = page.locator('.debug-breakpoints .monaco-list-row', { hasText: 'Exceptions of Planner Code' });
-    await filter.locator('input, .monaco-checkbox').first().click();
-    await page.keyboard.press('F5');
-    const said = (text: string) => page.getByText(text).first();
-    await said('Stopped: Traceback').waitFor();
-    await window.press('F5', said('End of the episode'));
-    await button(window, /^Reverse/).click();
-    await said('Stopped on the way back: Traceback').waitFor();
-    await page.locator('.tab.active', { hasText: 'cell 0.py' }).waitFor();
-    await expect.poll(() => wordsOf(window, 'pick(found[9])')).toContain(RAISED);
-    await window.screenshot('replay-inline-cell');
-    await frame(window, /^pick.*skills\.py/).click();
-    await page.locator('.tab.active', { hasText: 'skills.py' }).waitFor();
-    await expect.poll(() => wordsOf(window, 'return grasp')).toContain(RAISED);
-    await window.screenshot('replay-inline-harness');
-    await frame(window, 'outcome: reward 1').click();
-    await page.locator('.tab.active', { hasText: 'arm.adapter.ts' }).waitFor();
-    await expect.poll(() => wordsOf(window, 'reward:')).toContain('reward = 1');
-    await window.screenshot('replay-inline-adapter');
-  });
+      // A run whose planner wrote code: while it is stopped, values stand in the code, in the harness and in the adapter.
+      await addCoded(folder);
+      await page.keyboard.press('Shift+F5');
+      await page.locator('.debug-toolbar').waitFor({ state: 'hidden' });
+      await window.palette('AgenticRoboRL: Replay Episode');
+      await window.choice('coded').click();
+      await window.choice('s/0, state 11, attempt 0').click();
+      await frame(window, 'turn 0').waitFor();
+      // It is stopped at by the filter for exceptions, on the way there and on the way back.
+      const filter = page.locator('.debug-breakpoints .monaco-list-row', { hasText: 'Exceptions of Planner Code' });
+      await filter.locator('input, .monaco-checkbox').first().click();
+      await page.keyboard.press('F5');
+      const said = (text: string) => page.getByText(text).first();
+      await said('Stopped: Traceback').waitFor();
+      await window.press('F5', said('End of the episode'));
+      await button(window, /^Reverse/).click();
+      await said('Stopped on the way back: Traceback').waitFor();
+      await page.locator('.tab.active', { hasText: 'cell 0.py' }).waitFor();
+      await expect.poll(() => wordsOf(window, 'pick(found[9])')).toContain(RAISED);
+      await window.screenshot('replay-inline-cell');
+      await frame(window, /^pick.*skills\.py/).click();
+      await page.locator('.tab.active', { hasText: 'skills.py' }).waitFor();
+      await expect.poll(() => wordsOf(window, 'return grasp')).toContain(RAISED);
+      await window.screenshot('replay-inline-harness');
+      await frame(window, 'outcome: reward 1').click();
+      await page.locator('.tab.active', { hasText: 'arm.adapter.ts' }).waitFor();
+      await expect.poll(() => wordsOf(window, 'reward:')).toContain('reward = 1');
+      await window.screenshot('replay-inline-adapter');
+    },
+  );
 });

@@ -1,11 +1,14 @@
-/** What is wrong in settings and in tasks.json is told in words, once. */
+/** What is wrong in a config or in the settings is told in words, once; wrong settings harm nothing else. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { FULL } from '../full.ts';
 import { vscode } from './bed/server.ts';
 import { session } from './bed/session.ts';
 import type { Workbench } from './bed/workbench.ts';
 
-const CONFIG = 'version: 1\nname: mine\nharness:\n  adapter: tabletop-skills\n  suites: [tabletop_spatal]\n';
+const demo = readFileSync(resolve('examples/demo.training.yaml'), 'utf8');
 
 /**
  * The list of notifications: those that hide after some seconds, too, which a busy machine may need to open a file. Should the
@@ -22,23 +25,36 @@ async function notificationsOf(window: Workbench, first: string): Promise<(text:
   return listed;
 }
 
-describe.skipIf(vscode === null)('mistakes of settings', () => {
-  it('of a wrong type are named and the defaults count', async () => {
+describe.skipIf(vscode === null)('mistakes', () => {
+  it('in settings are named and the defaults count; in a config they are underlined, and a quick fix mends one', async () => {
+    const faulty = demo.replace('groupsPerRound', 'groupsPerRund');
+    expect(faulty).not.toBe(demo);
     const settings = { 'agenticRoboRL.node.path': 5, 'agenticRoboRL.adapter.outputs': 'recordings/*' };
-    const { window } = await session({ 'mine.training.yaml': CONFIG }, { settings });
-    await window.openFile('mine.training.yaml');
+    const { window, folder } = await session({ 'demo.training.yaml': faulty }, { settings });
+    await window.openFile('demo.training.yaml');
     const listed = await notificationsOf(window, 'agenticRoboRL.node.path is 5, but must be a text');
     await listed('agenticRoboRL.adapter.outputs is "recordings/*", but must be a list').first().waitFor();
     expect(await listed('is not a function').count()).toBe(0);
+    await window.palette('Notifications: Clear All Notifications');
+
     // The language server has started with the editor's own Node.
+    await window.page.locator('.squiggly-error').first().waitFor();
     await window.showProblems();
-    await window.problem('tabletop_spatal').waitFor();
+    await window.problem('groupsPerRund').waitFor();
+    expect(await window.statusItem('AgenticRoboRL Training Config').isVisible()).toBe(true);
+    await window.screenshot('findings-underlined');
+
+    await window.quickFix('groupsPerRund', 'groupsPerRound');
+    await window.page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
+    await window.page.keyboard.press('Control+S');
+    await expect.poll(() => readFileSync(join(folder, 'demo.training.yaml'), 'utf8')).toBe(demo);
+    await window.screenshot('findings-mended');
   });
 
-  it('that name no program are told once, by the language server', async () => {
+  it.runIf(FULL)('in the name of a program are told once, by the language server', async () => {
     const settings = { 'agenticRoboRL.node.path': '/no/such/node' };
-    const { window } = await session({ 'mine.training.yaml': CONFIG }, { settings });
-    await window.openFile('mine.training.yaml');
+    const { window } = await session({ 'demo.training.yaml': demo }, { settings });
+    await window.openFile('demo.training.yaml');
     const listed = await notificationsOf(
       window,
       'the language server could not be started: there is no program /no/such/node',

@@ -176,7 +176,7 @@ describe.skipIf(vscode === null)('the transcript of an episode', () => {
     expect(daemon()).toBeUndefined();
   });
 
-  it('stays in step with the debugger, both ways, and tells values while it is stopped', async () => {
+  it.runIf(FULL)('stays in step with the debugger, both ways, and tells values while it is stopped', async () => {
     const { window } = await withTalk(true);
     const { page } = window;
     await page.setViewportSize({ width: 1700, height: 1000 });

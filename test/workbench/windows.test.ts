@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FULL } from '../full.ts';
 import { greeted } from '../integration/daemon-raw.ts';
 import { journalOf } from '../integration/quick-run.ts';
 import { heldHarness, holdEpisodes, quickTraining } from './bed/quick-workspace.ts';
@@ -62,44 +63,47 @@ describe.skipIf(vscode === null)('windows and folders', () => {
     expect(daemon()?.pid).toBe(record.pid);
   });
 
-  it('a workspace of two folders has a daemon for each, and the status item is that of the active editor', async () => {
-    let second = '';
-    const { window, folder, daemon } = await session(
-      { 'quick.training.json': quickTraining('quick', EPISODES) },
-      {
-        prepare,
-        place(first) {
-          second = join(dirname(first), 'zweiter Ordner');
-          mkdirSync(second);
-          prepare(second);
-          writeFileSync(join(second, 'other.training.json'), quickTraining('other', EPISODES));
-          const file = join(dirname(first), 'both.code-workspace');
-          writeFileSync(file, JSON.stringify({ folders: [{ path: first }, { path: second }] }));
-          return file;
+  it.runIf(FULL)(
+    'a workspace of two folders has a daemon for each, and the status item is that of the active editor',
+    async () => {
+      let second = '';
+      const { window, folder, daemon } = await session(
+        { 'quick.training.json': quickTraining('quick', EPISODES) },
+        {
+          prepare,
+          place(first) {
+            second = join(dirname(first), 'zweiter Ordner');
+            mkdirSync(second);
+            prepare(second);
+            writeFileSync(join(second, 'other.training.json'), quickTraining('other', EPISODES));
+            const file = join(dirname(first), 'both.code-workspace');
+            writeFileSync(file, JSON.stringify({ folders: [{ path: first }, { path: second }] }));
+            return file;
+          },
         },
-      },
-    );
-    await window.openFile('quick.training.json');
-    await window.palette('AgenticRoboRL: Start Training');
-    await window.choice('quick.training.json').click();
-    await window.statusItem(AT_WORK).waitFor();
-    expect(daemon(second)).toBeUndefined();
-    await window.openFile('other.training.json');
-    // The other folder is at rest, and can be trained in.
-    await window.statusItem(/^\s*AgenticRoboRL\s*$/).waitFor();
-    await window.palette('AgenticRoboRL: Start Training');
-    await window.choice('other.training.json').click();
-    await window.statusItem(/other: .*\d+\/\d+/).waitFor();
-    await window.openFile('quick.training.json');
-    await window.statusItem(AT_WORK).waitFor();
-    const rows = window.page.locator('.pane-body .monaco-list-row');
-    for (const text of ['zweiter Ordner', /^quick-\d{8}T/, /^other-\d{8}T/])
-      await rows.filter({ hasText: text }).first().waitFor();
-    await window.screenshot('two-folders');
-    const pids = [daemon()?.pid, daemon(second)?.pid];
-    expect(pids.every((pid) => pid !== undefined)).toBe(true);
-    expect(new Set(pids).size).toBe(2);
-    expect(daemon()?.workspace).toBe(folder);
-    expect(daemon(second)?.workspace).toBe(second);
-  });
+      );
+      await window.openFile('quick.training.json');
+      await window.palette('AgenticRoboRL: Start Training');
+      await window.choice('quick.training.json').click();
+      await window.statusItem(AT_WORK).waitFor();
+      expect(daemon(second)).toBeUndefined();
+      await window.openFile('other.training.json');
+      // The other folder is at rest, and can be trained in.
+      await window.statusItem(/^\s*AgenticRoboRL\s*$/).waitFor();
+      await window.palette('AgenticRoboRL: Start Training');
+      await window.choice('other.training.json').click();
+      await window.statusItem(/other: .*\d+\/\d+/).waitFor();
+      await window.openFile('quick.training.json');
+      await window.statusItem(AT_WORK).waitFor();
+      const rows = window.page.locator('.pane-body .monaco-list-row');
+      for (const text of ['zweiter Ordner', /^quick-\d{8}T/, /^other-\d{8}T/])
+        await rows.filter({ hasText: text }).first().waitFor();
+      await window.screenshot('two-folders');
+      const pids = [daemon()?.pid, daemon(second)?.pid];
+      expect(pids.every((pid) => pid !== undefined)).toBe(true);
+      expect(new Set(pids).size).toBe(2);
+      expect(daemon()?.workspace).toBe(folder);
+      expect(daemon(second)?.workspace).toBe(second);
+    },
+  );
 });
