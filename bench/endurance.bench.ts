@@ -22,7 +22,7 @@ interface Held {
 }
 
 const ROUNDS = Number(process.env['ENDURANCE_ROUNDS'] ?? 50);
-const TOLD = [1, 5, 10, 25, 40, 50];
+const TOLD = [1, 5, 10, 25, 50, 100, 200, 300];
 
 export default async function endurance(): Promise<BenchTable[]> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-endurance-'));
@@ -57,7 +57,7 @@ export default async function endurance(): Promise<BenchTable[]> {
           threads ?? '-',
           journal,
         ]),
-        note: `Growth by straight line from round 5 on: RSS ${slope(held, 'rss')} kB a round, heap ${slope(held, 'heap')} kB a round (the journal is kept in memory). Garbage is collected before each measurement.`,
+        note: `Growth by straight line, kB a round: RSS ${slope(held, 'rss', 5)} from round 5 on and ${slope(held, 'rss', 25)} from round 25 on, heap ${slope(held, 'heap', 5)} and ${slope(held, 'heap', 25)}. What a heap snapshot shows to grow: encodings of texts met anew (4,096 are kept), compiled code, the journal, and names of files, keys and bodies already written. Garbage is collected before each measurement.`,
       },
     ];
   } finally {
@@ -65,9 +65,9 @@ export default async function endurance(): Promise<BenchTable[]> {
   }
 }
 
-/** Least-squares slope from round 5 on, in kB a round. */
-function slope(held: readonly Held[], key: 'rss' | 'heap'): string {
-  const points = held.filter(({ round }) => round >= 5);
+/** Least-squares slope from a round on, in kB a round. */
+function slope(held: readonly Held[], key: 'rss' | 'heap', from: number): string {
+  const points = held.filter(({ round }) => round >= from);
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [x, y] = [mean(points.map(({ round }) => round)), mean(points.map((point) => point[key]))];
   const top = points.reduce((sum, point) => sum + (point.round - x) * (point[key] - y), 0);

@@ -23,6 +23,8 @@ export interface Evidence {
   /** What was run, `main-0` for one. */
   name: string;
   createdAt: string;
+  /** What the page must say of how this run came about; written by hand. */
+  remark?: string;
   /** Time at work, pauses left out. */
   hours: number;
   machine: string;

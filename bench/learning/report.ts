@@ -10,7 +10,7 @@ export interface Found {
   seeds: number[];
   /** By name: `main-0`, `blank-0`, `permuted-0`, `longer-0`, `teacher`. */
   evidence: ReadonlyMap<string, Evidence>;
-  agreement?: { rounds: number[]; found: Agreement[] };
+  agreement?: { rounds: number[]; seed: number; found: Agreement[] };
 }
 
 /** @returns Markdown; parts that are not there yet are said to be missing. */
@@ -29,9 +29,11 @@ export function learningReport({ config, seeds, evidence, agreement }: Found): s
     `npx agentic-robo-rl evaluate ${config} --checkpoint bench/results/learning/planners/0/rl`,
     '```',
     '',
-    'plays the held-out states with one of them again, in a few minutes. Hours are those of a seed without its controls. How',
-    'the runs came about, and what was tried before on the same states, is told in [learning-notes.md](learning-notes.md).',
+    'plays the held-out states with one of them again, in a few minutes: as the base of a run of its own, so under that name',
+    'and with other random numbers, which moves the rate by a point or two. Hours are those of a seed without its controls.',
+    'What was tried before on the same states is told in [learning-notes.md](learning-notes.md).',
     '',
+    ...whole.flatMap(({ config: { seed }, remark }) => (remark === undefined ? [] : [`Seed ${seed}: ${remark}`, ''])),
     ...(missing.length > 0 ? [`Not finished yet: ${missing.map((seed) => `seed ${seed}`).join(', ')}.`, ''] : []),
     '## Stages',
     '',
@@ -42,7 +44,8 @@ export function learningReport({ config, seeds, evidence, agreement }: Found): s
     '',
     '## When fine-tuning ends',
     '',
-    'Success on the validation states after each checkpoint, and what an epoch gained between the last two:',
+    'Success on the validation states after each checkpoint, and what an epoch gained between the last two. The aim is less than',
+    '2 points, so that the rounds are not given what fine-tuning left lying:',
     '',
     ...table(
       ['seed', 'epochs', 'checkpoints', 'gain of an epoch'],
@@ -55,17 +58,19 @@ export function learningReport({ config, seeds, evidence, agreement }: Found): s
     ),
     '',
     'The rate falls to its end over all epochs, so the last ones always gain something. What further epochs are worth is told by a',
-    'fine-tuning that has them from its start, on the held-out states:',
+    'fine-tuning that has them from its start, on the held-out states (won, lost and p: longer against shorter fine-tuning; RL',
+    'against it: the rounds after the shorter one against the longer one alone):',
     '',
     ...furtherEpochs(evidence, whole),
     '',
     '## Reinforcement learning by round',
     '',
-    'Success of the episodes that a round was trained on, and on the validation states after it, with the interval; the',
-    'chosen round is marked.',
+    'Success of the episodes that a round was trained on, then on the validation states after it, both with intervals; round 0 is',
+    'the fine-tuned planner, and the chosen round is marked.',
     '',
-    ...table(['round', ...whole.map(({ config: { seed } }) => `seed ${seed}`)], roundRows(whole)),
+    ...rounds(whole),
     '',
+    ...permutedRounds(evidence, whole),
     '## What rounds tell, by tensor',
     '',
     ...agreements(agreement),
@@ -141,25 +146,46 @@ function lastGain(checkpoints: Count[], epochs: number): string {
 function furtherEpochs(evidence: Found['evidence'], whole: Evidence[]): string[] {
   const rows = whole.map(({ config: { seed, sft }, outcomes }): Cells => {
     const longer = evidence.get(`longer-${seed}`);
-    if (longer === undefined) return [seed, sft.epochs, percent(tally(outcomes.sft)), '', '', '', 'not measured'];
+    if (longer === undefined) return [seed, sft.epochs, percent(tally(outcomes.sft)), '', '', '', 'not measured', ''];
     const paired = compare(outcomes.sft, longer.outcomes.sft);
     const { epochs } = longer.config.sft;
     const gain = (share(paired.b) - share(paired.a)) / (epochs - sft.epochs);
-    return [seed, sft.epochs, percent(paired.a), epochs, percent(paired.b), signed(gain), tested(paired)];
+    const rl = compare(longer.outcomes.sft, outcomes.rl);
+    return [
+      ...[seed, sft.epochs, percent(paired.a), epochs, percent(paired.b), signed(gain)],
+      ...[wonAndLost(paired), `${points(rl)}; ${wonAndLost(rl)}`],
+    ];
   });
-  return table(['seed', 'epochs', 'success', 'epochs', 'success', 'gain of a further epoch', ''], rows);
+  const columns = ['seed', 'epochs', 'success', 'epochs', 'success', 'gain an epoch', 'all of it', 'RL against it'];
+  return table(columns, rows);
 }
 
-function roundRows(whole: Evidence[]): Cells[] {
-  const most = Math.max(0, ...whole.map(({ rounds }) => rounds.length));
-  return Array.from({ length: most }, (_, i) => [
+function rounds(runs: Evidence[]): string[] {
+  const most = Math.max(0, ...runs.map((run) => run.rounds.length));
+  const rows = Array.from({ length: most }, (_, i) => [
     i + 1,
-    ...whole.map(({ rounds }) => {
-      if (rounds[i] === undefined) return '';
-      const { collected, validation, chosen } = rounds[i];
-      return `${percent(collected)}${validation ? `; ${withInterval(validation)}` : ''}${chosen ? ' chosen' : ''}`;
+    ...runs.map((run) => {
+      if (run.rounds[i] === undefined) return '';
+      const { collected, validation, chosen } = run.rounds[i];
+      return `${withInterval(collected)}${validation ? `; ${withInterval(validation)}` : ''}${chosen ? ' chosen' : ''}`;
     }),
   ]);
+  const fineTuned = runs.map(({ checkpoints }) => checkpoints.at(-1));
+  if (fineTuned.some((count) => count !== undefined))
+    rows.unshift([0, ...fineTuned.map((count) => (count ? `; ${withInterval(count)}` : ''))]);
+  return table(['round', ...runs.map(({ config: { seed } }) => `seed ${seed}`)], rows);
+}
+
+/** The same of the control whose advantages say nothing; validation states and fine-tuned planners are those of the main runs. */
+function permutedRounds(evidence: Found['evidence'], whole: Evidence[]): string[] {
+  const permuted = whole.flatMap(({ config: { seed } }) => evidence.get(`permuted-${seed}`) ?? []);
+  if (permuted.length === 0) return [];
+  return [
+    'With advantages permuted within each round, from the same fine-tuned planners:',
+    '',
+    ...rounds(permuted),
+    '',
+  ];
 }
 
 function controls(evidence: Found['evidence'], whole: Evidence[]): string[] {
@@ -190,7 +216,7 @@ function controls(evidence: Found['evidence'], whole: Evidence[]): string[] {
 function agreements(agreement: Found['agreement']): string[] {
   if (agreement === undefined) return ['Not measured.'];
   return [
-    `Gradients of rounds ${agreement.rounds.join(', ')} (each of other states) under the weights that the first began with. The mean`,
+    `Gradients of rounds ${agreement.rounds.join(', ')} of seed ${agreement.seed} (each of other states) under the weights that the first began with. The mean`,
     "cosine between two of them is the share of a round's squared gradient that is signal; the rest is noise of the sampling.",
     '',
     ...table(
@@ -230,6 +256,7 @@ const percent = (count: Count) => (count.episodes > 0 ? `${share(count).toFixed(
 const signed = (value: number) => `${value < 0 ? '' : '+'}${value.toFixed(1)}`;
 const points = ({ a, b }: Paired) => signed(share(b) - share(a));
 const probability = (p: number) => (p < 0.001 ? '< 0.001' : p.toFixed(3));
+const wonAndLost = ({ wins, losses, p }: Paired) => `${wins} won, ${losses} lost, p ${probability(p)}`;
 const tested = ({ p, pairs }: Paired) => `p ${probability(p)}, ${pairs} pairs`;
 
 function withInterval(count: Count): string {

@@ -97,14 +97,27 @@ if (does('agreement')) {
   }
 }
 
+async function kept() {
+  const files = (await readdir(evidence)).filter((name) => name.endsWith('.json'));
+  const read = async (file) => [
+    file.slice(0, -'.json'.length),
+    JSON.parse(await readFile(join(evidence, file), 'utf8')),
+  ];
+  return new Map(await Promise.all(files.map(read)));
+}
+
 // Runs of this machine are added to what is known of the others.
+const earlier = await kept();
 const { gatherEvidence } = await program('evidence');
 for (const name of ['teacher', ...seeds.flatMap((seed) => KINDS.map((kind) => `${kind}-${seed}`))]) {
   const directory = join(runs, name);
   if (!isFinished(directory)) continue;
   const report = json('report', directory);
-  const found = await gatherEvidence(directory, report);
-  await keep(name, found);
+  const { createdAt, ...found } = await gatherEvidence(directory, report);
+  // What a person wrote of how this very run came about stays.
+  const before = earlier.get(name);
+  const remark = before?.createdAt === createdAt ? before.remark : undefined;
+  await keep(name, { name, createdAt, remark, ...found });
   if (!name.startsWith('main')) continue;
   // Anyone can play the held-out states with these again, and the controls need no second training.
   const [sft, rl] = report.chosen;
@@ -119,9 +132,7 @@ for (const name of ['teacher', ...seeds.flatMap((seed) => KINDS.map((kind) => `$
     );
 }
 const { learningReport } = await program('report');
-const known = new Map();
-for (const file of (await readdir(evidence)).filter((name) => name.endsWith('.json')))
-  known.set(file.slice(0, -'.json'.length), JSON.parse(await readFile(join(evidence, file), 'utf8')));
+const known = await kept();
 const agreement = known.get('agreement');
 known.delete('agreement');
 const out = join(root, 'bench/results/learning.md');

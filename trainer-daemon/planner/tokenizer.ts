@@ -103,7 +103,7 @@ export class PlannerTokenizer {
         const oldest = this.encodings.keys().next().value;
         if (oldest !== undefined) this.encodings.delete(oldest);
       }
-      this.encodings.set(text, ids);
+      this.encodings.set(detached(text), ids);
     }
     return ids;
   }
@@ -238,4 +238,10 @@ function checkRoundTrip(file: string, tokenizer: PlannerTokenizer): void {
     file,
     `does not give text back as it was: ${JSON.stringify(SAMPLE)} becomes ${JSON.stringify(back)}; choose a Qwen3 checkpoint with its own tokenizer`,
   );
+}
+
+/** A copy of a text on its own: a piece that was cut out of a prompt would keep the whole prompt in memory. */
+function detached(text: string): string {
+  const copy = Buffer.from(text, 'latin1').toString('latin1');
+  return copy === text ? copy : Buffer.from(text, 'utf16le').toString('utf16le');
 }

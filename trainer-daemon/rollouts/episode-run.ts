@@ -19,7 +19,7 @@ import {
 import { HarnessProcess, type ProcessEnd } from './harness-process.ts';
 import { lastWords } from './last-words.ts';
 import { type Ending, type EpisodeFacts, judgeEpisode } from './verdict.ts';
-import { EpisodeWatch, type WatchEnd } from './watch.ts';
+import { EpisodeWatch } from './watch.ts';
 import type { HarnessWorker, WorkerPool } from './worker-pool.ts';
 
 /** How long a harness may take to end by itself once a limit has been told to it. */
@@ -172,12 +172,14 @@ async function playOut(
     signal,
   });
   let answer: Record<string, unknown> | undefined;
-  const over = Promise.race([
+  let forget: () => void = () => undefined;
+  const over = new Promise<'over'>((resolve) => {
     answered.then((value) => {
       answer = value;
-    }),
-    harness.ended.then(() => undefined),
-  ]).then((): WatchEnd | 'over' => 'over');
+      resolve('over');
+    });
+    forget = harness.onEnd(() => resolve('over'));
+  });
   try {
     const reason = await Promise.race([over, watch.ended]);
     if (reason === 'time-limit') await episode.close('limit');
@@ -196,6 +198,7 @@ async function playOut(
     };
   } finally {
     watch.stop();
+    forget();
     await writeLog(request.outputDir, request.apiKey, harness.stdout, harness.stderr);
   }
 }

@@ -35,6 +35,7 @@ export class HarnessProcess {
   /** Set when {@link ended} has resolved. */
   end: ProcessEnd | undefined;
   onStdout?: (text: string) => void;
+  private readonly listeners = new Set<() => void>();
   private readonly child: ChildProcess;
   private killing = false;
 
@@ -68,6 +69,8 @@ export class HarnessProcess {
         this.end ??= end;
         running.delete(this);
         resolve(this.end);
+        for (const listener of this.listeners) listener();
+        this.listeners.clear();
       };
       this.child.on('error', (error: NodeJS.ErrnoException) => {
         if (this.child.pid === undefined)
@@ -90,6 +93,16 @@ export class HarnessProcess {
   /** Whether the process itself is gone or never came; {@link end} follows once its output is read. */
   get gone(): boolean {
     return this.end !== undefined || this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /**
+   * Calls back once it has ended. Unlike what waits for {@link ended}, this can be taken back: a worker plays any number of episodes.
+   * @returns what takes it back.
+   */
+  onEnd(listener: () => void): () => void {
+    if (this.end) listener();
+    else this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   write(line: string): void {

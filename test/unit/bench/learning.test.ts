@@ -51,8 +51,20 @@ describe('the evidence of learning', () => {
     expect(page).toMatch(
       /\| 0 +\| 62\.5 % \| 75\.0 % \| 75\.0 % \| \+12\.5 +\| \+0\.0 +\| 8 +\| 1 +\| 1 +\| 1\.000 \|/,
     );
-    expect(page).toMatch(/\| 1 +\| 43\.8 %; 87\.5 % \(53-98\) chosen \|/);
-    expect(page).not.toMatch(/undefined|NaN/);
+    expect(page).toMatch(/\| 1 +\| 43\.8 % \(23-67\); 87\.5 % \(53-98\) chosen \|/);
+    expect(page).toMatch(/\| 0 +\| ; 62\.5 % \(31-86\) +\|/);
+    expect(page).not.toMatch(/undefined|NaN|With advantages permuted/);
+  });
+
+  it('tells what a person wrote of a run, and the rounds of the control beside those of the run', () => {
+    const known = new Map([
+      ['main-0', { ...evidence, remark: 'of another day.' }],
+      ['permuted-0', { ...evidence, rounds: evidence.rounds.map((round) => ({ ...round, validation: undefined })) }],
+    ]);
+    const page = learningReport({ config: 'some.yaml', seeds: [0], evidence: known });
+    expect(page).toContain('\nSeed 0: of another day.\n');
+    const [, control] = page.split('With advantages permuted');
+    expect(control).toMatch(/\| 1 +\| 43\.8 % \(23-67\) chosen \|/);
   });
 
   it('tells what further epochs of fine-tuning are worth', () => {
@@ -69,5 +81,9 @@ describe('the evidence of learning', () => {
     const page = learningReport({ config: 'some.yaml', seeds: [0], evidence: known });
     // From 6 of 8 to 5 of 8, over four epochs.
     expect(page).toMatch(new RegExp(`${sft.epochs} +\\| 75\\.0 % +\\| ${sft.epochs + 4} +\\| 62\\.5 % +\\| -3\\.1 `));
+    const { base, sft: shorter, rl } = evidence.outcomes;
+    const [all, rounds] = [compare(shorter, base), compare(base, rl)];
+    expect(page).toContain(`| ${all.wins} won, ${all.losses} lost, p 1.000 `);
+    expect(page).toMatch(new RegExp(`\\| \\+12\\.5; ${rounds.wins} won, ${rounds.losses} lost, p `));
   });
 });

@@ -1,5 +1,7 @@
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOfToken } from '../../../../protocol/byte-alphabet.ts';
@@ -128,6 +130,22 @@ describe('PlannerTokenizer', () => {
       });
       expect(tokenizer.encodeText(word)).toEqual(ids);
     }
+  });
+
+  it('does not keep the prompts whose pieces it has encoded', async () => {
+    const tokenizer = await loadTokenizer(await tinyPlanner());
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    // 400 MB of prompts.
+    for (let i = 0; i < 400; i++) {
+      const prompt = Buffer.alloc(1_000_000, 'x').toString('latin1');
+      const piece = `${i} `.padEnd(20, '-');
+      tokenizer.encodeText((prompt.slice(0, 20) + piece + prompt).slice(20, 40));
+    }
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(50_000_000);
   });
 
   it('says what is wrong with its files', async () => {
