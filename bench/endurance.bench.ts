@@ -1,5 +1,5 @@
 /**
- * Whether a long run holds more and more: fifty tiny rounds in one process, real all through (harness, proxy, server,
+ * Whether a long run holds more and more: four hundred tiny rounds in one process, real all through (harness, proxy, server,
  * trainer, store), and after each what the process holds. ENDURANCE_ROUNDS sets another number of rounds.
  */
 import { execFile } from 'node:child_process';
@@ -21,7 +21,7 @@ interface Held {
   journal: number;
 }
 
-const ROUNDS = Number(process.env['ENDURANCE_ROUNDS'] ?? 50);
+const ROUNDS = Number(process.env['ENDURANCE_ROUNDS'] ?? 400);
 const TOLD = [1, 5, 10, 25, 50, 100, 200, 300];
 
 export default async function endurance(): Promise<BenchTable[]> {
