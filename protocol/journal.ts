@@ -78,4 +78,11 @@ export interface ProgressTick {
 }
 
 /** What a run's watcher receives. */
-export type RunEvent = { kind: 'journal'; line: JournalLine } | { kind: 'progress'; tick: ProgressTick };
+export type RunEvent =
+  | {
+      kind: 'journal';
+      line: JournalLine;
+      /** Of an earlier life of the run: told first when it is resumed. */
+      past?: true;
+    }
+  | { kind: 'progress'; tick: ProgressTick };

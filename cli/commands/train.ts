@@ -176,7 +176,7 @@ export async function runTraining(
   command = 'train --resume',
 ): Promise<TrainResult | undefined> {
   const stop: StopWish = { mode: 'none' };
-  const presenter = runPresenter(terminal, { json, resuming: options.resume !== undefined });
+  const presenter = runPresenter(terminal, { json });
   const interrupts = onInterrupt(stop, (text) => presenter.note(text));
   let begun = false;
   try {

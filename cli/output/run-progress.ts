@@ -20,19 +20,12 @@ const PLAIN_LEAST_SECONDS = 2;
 const PLAIN_SHARE = 0.25;
 const JSON_TICK_MS = 1000;
 
-/**
- * @param resuming the run's earlier journal comes first and is not told again.
- * @param now milliseconds; replaced in tests.
- */
-export function runPresenter(
-  terminal: Terminal,
-  options: { json?: boolean; resuming?: boolean; now?: () => number },
-): RunPresenter {
+/** @param now milliseconds; replaced in tests. */
+export function runPresenter(terminal: Terminal, options: { json?: boolean; now?: () => number }): RunPresenter {
   const now = options.now ?? (() => performance.now());
   if (options.json) return jsonPresenter(terminal, now);
   const story = new RunStory();
   const view = terminal.screen ? new BarView(terminal) : new PlainView(terminal, now);
-  let replaying = options.resuming === true;
   return {
     show(event) {
       if (event.kind === 'progress') {
@@ -41,9 +34,9 @@ export function runPresenter(
       }
       // The command's own error says it, with what to do.
       if (event.line.event.type === 'run-failed') return;
+      // The past is not told again, but later sentences may build on it.
       const sentence = story.tell(event.line.event);
-      if (event.line.event.type === 'run-resumed') replaying = false;
-      if (sentence && !replaying) view.line(clock(event.line), sentence);
+      if (sentence && !event.past) view.line(clock(event.line), sentence);
     },
     note: (text) => view.line('', { text }),
     close: () => view.close(),

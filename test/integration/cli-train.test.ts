@@ -61,9 +61,18 @@ describe('train', () => {
     expect(before.length).toBeLessThan(8);
     expect(before.every((episode) => episode.valid)).toBe(true);
 
+    // What earlier lives told is marked as past, and a person is not told it again.
+    const between = startCli(folder, ['train', '--resume', 'my run', '--json']);
+    await between.line(/"run-resumed"/);
+    const lines = (await between.end('SIGTERM')).out.trim().split('\n');
+    const events = lines.map((line) => JSON.parse(line)).filter((event) => event.kind === 'journal');
+    const present = events.findIndex((event) => event.line.event.type === 'run-resumed');
+    expect(events.map((event) => event.past)).toEqual(events.map((_, i) => (i < present ? true : undefined)));
     const second = await cli(folder, ['train', '--resume', 'my run']);
-    expect([second.code, second.err]).toEqual([0, expect.stringContaining('resumed after entry')]);
+    expect(second.code).toBe(0);
+    expect(second.err.match(/resumed after entry|the run stops here/g)).toEqual(['resumed after entry']);
     expect(second.err).toContain('teacher done in');
+    expect(second.err.match(/teacher begins/g)).toHaveLength(1);
     const after = episodesIn('my run');
     expect(after.slice(0, before.length)).toEqual(before);
     expect(new Set(after.map((episode) => episode.id)).size).toBe(8);

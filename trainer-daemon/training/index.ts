@@ -45,7 +45,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   if (options.resume !== undefined) {
     const finished = await finishedRun(resolve(options.resume), options);
     if (finished) {
-      for (const line of finished.history) options.onEvent?.({ kind: 'journal', line });
+      for (const line of finished.history) options.onEvent?.({ kind: 'journal', line, past: true });
       return finished.result;
     }
   }
@@ -73,7 +73,7 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       signal: options.signal,
       onEvent: options.onEvent,
     });
-    for (const line of opened.history) options.onEvent?.({ kind: 'journal', line });
+    for (const line of opened.history) options.onEvent?.({ kind: 'journal', line, past: true });
     if (options.resume === undefined)
       await context.journal({ type: 'run-started', run: store.info.id, stages: [...stages] });
     else await context.journal({ type: 'run-resumed', afterSeq: store.seq });

@@ -4,8 +4,8 @@ import { type JournalEvent, journalLineSchema, type RunEvent } from '../../../pr
 import { memoryTerminal } from './memory-terminal.ts';
 
 let seq = 0;
-function journal(event: JournalEvent): RunEvent {
-  return { kind: 'journal', line: journalLineSchema.parse({ seq: ++seq, at: '2026-01-02T03:04:05Z', event }) };
+function journal(event: JournalEvent, past?: true): RunEvent {
+  return { kind: 'journal', line: journalLineSchema.parse({ seq: ++seq, at: '2026-01-02T03:04:05Z', event }), past };
 }
 function tick(label: string, done: number, total: number, unit = 'episodes'): RunEvent {
   return { kind: 'progress', tick: { stage: 'rl', unit, label, done, total } };
@@ -84,12 +84,14 @@ describe('plain lines', () => {
 
   it('do not repeat the past of a resumed run', () => {
     const terminal = memoryTerminal();
-    const presenter = runPresenter(terminal, { resuming: true });
-    presenter.show(journal({ type: 'run-started', run: '0011aabb', stages: ['rl'] }));
-    presenter.show(journal({ type: 'round-finished', round: 1, policyVersion: 2 }));
-    presenter.show(journal({ type: 'run-resumed', afterSeq: 2 }));
+    const presenter = runPresenter(terminal, {});
+    presenter.show(journal({ type: 'run-started', run: '0011aabb', stages: ['rl'] }, true));
+    presenter.show(journal({ type: 'round-finished', round: 1, policyVersion: 2 }, true));
+    presenter.show(journal({ type: 'run-resumed', afterSeq: 2 }, true));
+    presenter.show(journal({ type: 'run-stopped', reason: 'now' }, true));
+    presenter.show(journal({ type: 'run-resumed', afterSeq: 4 }));
     presenter.show(journal({ type: 'round-finished', round: 2, policyVersion: 3 }));
-    expect(untimed(terminal.errors)).toEqual(['resumed after entry 2 of the journal', 'round 2 done: policy v3']);
+    expect(untimed(terminal.errors)).toEqual(['resumed after entry 4 of the journal', 'round 2 done: policy v3']);
   });
 });
 
