@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEvent } from '../../protocol/journal.ts';
 import { readCheckpoint } from '../../trainer-daemon/planner/checkpoint.ts';
+import { lockRun } from '../../trainer-daemon/store/index.ts';
 import { RunFailed, train } from '../../trainer-daemon/training/index.ts';
 import { cli } from './cli-process.ts';
 import { journalOf, quick } from './quick-run.ts';
@@ -90,6 +91,20 @@ describe.skipIf(!mounted)('a disk that fills up', () => {
     expect(played.every((event) => event.valid)).toBe(true);
     for (const version of ['v0000', 'v0001', 'v0002'])
       expect((await readCheckpoint(join(run, 'policies', version))).weights.flat.every(Number.isFinite)).toBe(true);
+
+    // What frees space needs none, not even for the lock; and that counts for others.
+    fill(0);
+    expect(freeBytes()).toBe(0);
+    const release = await lockRun(run);
+    const refused = await cli(disk, ['prune', 'run']);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(`written by process ${process.pid}`)]);
+    await release();
+    const pruned = await cli(disk, ['prune', 'run', '--json']);
+    expect([pruned.code, pruned.err]).toEqual([0, '']);
+    expect(JSON.parse(pruned.out)).toMatchObject({ left: [] });
+    expect(freeBytes()).toBeGreaterThan(10_000);
+    expect(readdirSync(run).filter((name) => name.includes('lock'))).toEqual([]);
+    rmSync(ballast);
   });
 
   it('says so when the disk becomes read-only', async () => {

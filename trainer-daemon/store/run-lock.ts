@@ -1,8 +1,8 @@
 /**
  * The lock of a run directory: one process writes to a run. `run.lock` names the process; a lock whose process is gone
- * is replaced.
+ * is replaced. On a full disk, where no file can be written, it is a symbolic link whose target is that name.
  */
-import { link, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, readFile, readlink, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const lockSchema = z.object({
   pid: z.number().int().positive(),
   /** When the process started, in clock ticks since boot, so that a later process with its number is not taken for it. */
   startTime: z.string().nullable(),
-  /** Identity of the boot that `startTime` counts from. */
+  /** Identity of the boot that `startTime` counts from, or how it begins. */
   boot: z.string().nullable(),
   host: z.string(),
   /** When the lock was taken. */
@@ -49,12 +49,25 @@ async function bootId(): Promise<string | null> {
   return text?.trim() ?? null;
 }
 
+/** A target of less than 60 bytes takes no block of the disk on common file systems. */
+function shortForm({ pid, startTime, boot, host }: Lock): string {
+  return JSON.stringify([pid, startTime, boot?.slice(0, 8) ?? null, host]);
+}
+
 function parse(text: string): Lock | undefined {
   try {
-    return lockSchema.parse(JSON.parse(text));
+    const given = JSON.parse(text);
+    const [pid, startTime, boot, host] = Array.isArray(given) ? given : [];
+    return lockSchema.parse(Array.isArray(given) ? { pid, startTime, boot, host } : given);
   } catch {
     return undefined;
   }
+}
+
+/** Undefined when there is no lock. A link is read and never followed. */
+async function lockText(path: string): Promise<string | undefined> {
+  const target = await readlink(path).catch(() => undefined);
+  return target ?? readFile(path, 'utf8').catch(() => undefined);
 }
 
 /** Why the lock must be respected; undefined when its process is gone. */
@@ -64,7 +77,7 @@ async function holder(text: string, boot: string | null): Promise<string | undef
   if (lock.host !== hostname()) {
     return `process ${lock.pid} on the machine ${lock.host}${since(lock)} (if that one is gone for good, delete run.lock)`;
   }
-  if (lock.boot !== null && boot !== null && lock.boot !== boot) return undefined;
+  if (lock.boot !== null && boot !== null && !boot.startsWith(lock.boot)) return undefined;
   const started = await startTimeOf(lock.pid);
   if (started === undefined) return undefined;
   if (started !== null && lock.startTime !== null && started !== lock.startTime) return undefined;
@@ -75,7 +88,7 @@ const since = (lock: Lock) => (lock.since === undefined ? '' : ` since ${lock.si
 
 /** Who writes to a run directory right now, in words; undefined when nobody does. */
 export async function runWriter(directory: string): Promise<string | undefined> {
-  const found = await readFile(join(directory, 'run.lock'), 'utf8').catch(() => undefined);
+  const found = await lockText(join(directory, 'run.lock'));
   return found === undefined ? undefined : holder(found, await bootId());
 }
 
@@ -93,10 +106,10 @@ export async function lockRun(directory: string): Promise<() => Promise<void>> {
     host: hostname(),
     since: new Date().toISOString(),
   };
-  const text = `${JSON.stringify({ ...own, nonce: temporaryName('lock') })}\n`;
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    if (await place(path, text)) return () => release(path, text);
-    const found = await readFile(path, 'utf8').catch(() => undefined);
+    const placed = await place(path, own);
+    if (placed !== undefined) return () => release(path, placed);
+    const found = await lockText(path);
     if (found === undefined) continue; // released in this moment
     const by = await holder(found, boot);
     if (by !== undefined) {
@@ -107,15 +120,17 @@ export async function lockRun(directory: string): Promise<() => Promise<void>> {
   throw new StoreError(`${path}: other processes keep taking and releasing the lock; try again`);
 }
 
-/** Puts the lock in place, whole from its first moment; false when there is one. */
-async function place(path: string, text: string): Promise<boolean> {
+/** Puts the lock in place, whole from its first moment. @returns its text; undefined when there is a lock. */
+async function place(path: string, own: Lock): Promise<string | undefined> {
   const temporary = temporaryName(path);
+  const text = `${JSON.stringify({ ...own, nonce: temporaryName('lock') })}\n`;
   try {
     await writeFile(temporary, text, { flag: 'wx', mode: 0o644 });
     await link(temporary, path);
-    return true;
+    return text;
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return undefined;
+    if (errorCode(error) === 'ENOSPC') return placeLink(path, own, error);
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP'].includes(errorCode(error) ?? '')) {
       throw storeError(path, 'take the lock of the run', error);
     }
@@ -125,10 +140,22 @@ async function place(path: string, text: string): Promise<boolean> {
   // No hard links on this file system.
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o644 });
-    return true;
+    return text;
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return undefined;
     throw storeError(path, 'take the lock of the run', error);
+  }
+}
+
+/** The same on a full disk: what frees space must be able to lock the run. */
+async function placeLink(path: string, own: Lock, full: unknown): Promise<string | undefined> {
+  const text = shortForm(own);
+  try {
+    await symlink(text, path);
+    return text;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return undefined;
+    throw storeError(path, 'take the lock of the run', full);
   }
 }
 
@@ -148,7 +175,7 @@ async function removeStale(path: string, found: string): Promise<void> {
     return;
   }
   try {
-    if ((await readFile(path, 'utf8').catch(() => undefined)) === found) await unlink(path);
+    if ((await lockText(path)) === found) await unlink(path);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw storeError(path, 'replace a stale lock', error);
   } finally {
@@ -157,5 +184,5 @@ async function removeStale(path: string, found: string): Promise<void> {
 }
 
 async function release(path: string, text: string): Promise<void> {
-  if ((await readFile(path, 'utf8').catch(() => undefined)) === text) await unlink(path).catch(() => {});
+  if ((await lockText(path)) === text) await unlink(path).catch(() => {});
 }

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -148,6 +149,20 @@ describe('the lock', () => {
     } else {
       await expect(openRun(folder)).rejects.toThrow(new RegExp(`process ${lock.pid}`));
       expect(JSON.parse(readFileSync(join(folder, 'run.lock'), 'utf8'))).toEqual(lock);
+    }
+  });
+
+  it('is a link where a full disk took no file; a link is never followed', async () => {
+    const folder = temporaryFolder();
+    await (await createRun(folder, runInfo)).close();
+    const lock = join(folder, 'run.lock');
+    symlinkSync(JSON.stringify([process.ppid, null, null, hostname()]), lock);
+    await expect(openRun(folder)).rejects.toThrow(`being written by process ${process.ppid}`);
+    for (const target of [JSON.stringify([2 ** 22 + 1, '5', null, hostname()]), '[]', '/dev/zero']) {
+      rmSync(lock, { force: true });
+      symlinkSync(target, lock);
+      await (await openRun(folder)).close();
+      expect(existsSync(lock)).toBe(false);
     }
   });
 
