@@ -17,6 +17,16 @@ const files = readdirSync(here)
   .sort();
 const names = files.map((file) => file.replace(SUFFIX, ''));
 
+if (process.argv.includes('--help')) {
+  console.log(`npm run bench -- [NAME ...] [--json]
+
+Without a name all benchmarks run, one after the other, for an hour or more. They want a
+machine without other work. Names:
+  ${names.join(', ')}
+Tables are printed (--json: one document instead) and written to bench/results/. Peers such
+as PyTorch are installed where they can be; where not, a line says so.`);
+  process.exit(0);
+}
 const asked = process.argv.slice(2).filter((argument) => argument !== '--json');
 const json = process.argv.includes('--json');
 const unknown = asked.filter((name) => !names.includes(name));

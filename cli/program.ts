@@ -35,7 +35,8 @@ export function buildProgram(terminal: Terminal): Command {
     .addHelpText(
       'after',
       '\nExit codes: 0 done, 1 findings or a failed run, 2 usage or a config with errors,\n130 interrupted and resumable. --json makes any command machine-readable.',
-    );
+    )
+    .hook('preAction', (_, command) => refuseEmptyNames(command));
   const training = () => import('../trainer-daemon/training/index.ts');
   const commands = [
     trainCommand(terminal, training),
@@ -65,6 +66,17 @@ export function buildProgram(terminal: Terminal): Command {
         writeErr: (text) => terminal.err(text.replace(/\n$/, '')),
       });
   return program;
+}
+
+/** An empty name, as of an unset variable of a shell, would mean the current folder. @throws CommandError */
+function refuseEmptyNames(command: Command): void {
+  command.registeredArguments.forEach((argument, i) => {
+    if ([command.processedArgs[i]].flat().includes(''))
+      throw new CommandError(`the argument ${argument.name()} is empty; give it a name, or leave it out`);
+  });
+  for (const option of command.options)
+    if (/<(dir|run|file)>/.test(option.flags) && command.getOptionValue(option.attributeName()) === '')
+      throw new CommandError(`${option.long} is empty; give it a name, or leave it out`);
 }
 
 /** Runs one command and gives its exit code; whatever goes wrong becomes a sentence on standard error. */

@@ -4,6 +4,7 @@ import { succeeded } from '../../protocol/outcome.ts';
 import { Random } from '../../protocol/random.ts';
 import type { EpisodeRecord, ResolvedCall, RoundPlan, SampleCall, SampleRecord } from '../../protocol/records.ts';
 import { type PlacedEpisode, permuteAdvantages, placeEpisodes } from './groups.ts';
+import { nothingSelected } from './nothing-selected.ts';
 import { Notices } from './notices.ts';
 import { OneSided } from './one-sided.ts';
 import { type SampleStatus, STATUS } from './reasons.ts';
@@ -100,17 +101,21 @@ export async function buildSamples(input: BuildSamplesInput): Promise<BuiltRound
   const byStatus: Record<string, number> = {};
   for (const { status } of samples) byStatus[status] = (byStatus[status] ?? 0) + 1;
   const valid = placed.episodes.filter(({ excluded }) => excluded === null).map(({ episode }) => episode);
+  const successes = valid.filter(succeeded).length;
   return {
     samples,
     items,
     byStatus,
     groupsWithSignal: placed.groupsWithSignal,
-    successes: valid.filter(succeeded).length,
+    successes,
     invalid: placed.episodes.filter(
       ({ excluded }) => excluded === STATUS.invalidEpisode || excluded === STATUS.noOutcome,
     ).length,
     meanReward: valid.reduce((sum, episode) => sum + episode.reward, 0) / Math.max(1, valid.length),
-    warnings: notices.lines(),
+    warnings: [
+      ...notices.lines(),
+      ...(samples.length > 0 && items.length === 0 ? [nothingSelected(byStatus, successes, valid.length)] : []),
+    ],
   };
 }
 

@@ -181,6 +181,16 @@ describe('what keeps an episode out', () => {
     expect(built.groupsWithSignal).toBe(1);
     expect(built.samples[0].advantage).toBeNull();
 
+    // Where it is so in all groups, nothing is learned.
+    for (const { episode } of equal) episode.reward = 0;
+    expect((await build(equal)).warnings).toEqual([
+      expect.stringMatching(
+        /^no response is trained on .* have the same reward \(0 of 6 valid episodes solved\); .* raise rl\.attemptsPerGroup$/,
+      ),
+    ]);
+    for (const { episode } of equal) Object.assign(episode, { valid: false, end: 'crash' });
+    expect((await build(equal)).warnings.at(-1)).toMatch(/: 12 of 12 responses are zero-weight:invalid-episode; /);
+
     const few = fullRound();
     for (const index of [1, 2]) few[index] = recorded({ attempt: index, valid: false });
     expect(await statuses(few, 0)).toEqual([STATUS.tooFewValid, STATUS.tooFewValid]);
