@@ -28,6 +28,9 @@ export function unfinishedPlaces(source: ts.SourceFile, text: string): Gap[] {
     if (ts.isPropertyAccessExpression(node)) check(node.name.pos, node.name);
     else if (ts.isPropertyAssignment(node)) check(node.initializer.pos, node.initializer);
     else if (ts.isVariableDeclaration(node) && node.initializer) check(node.initializer.pos, node.initializer);
+    // `reward:` or `a =` before the next member of a class.
+    else if (ts.isPropertyDeclaration(node))
+      for (const part of [node.type, node.initializer].filter((each) => each !== undefined)) check(part.pos, part);
     else if (ts.isExpressionStatement(node) && ts.isIdentifier(node.expression) && text[node.end - 1] !== ';')
       add(node.end, node.getStart(source));
     else if (
@@ -51,7 +54,8 @@ function indentOf(text: string, at: number): number {
 /** Whether a line within a block of several lines stands no deeper than the line that opens the block. */
 function isOutside(node: ts.Node, at: number, source: ts.SourceFile, text: string): boolean {
   let block = node.parent;
-  while (block && !ts.isBlock(block) && !ts.isObjectLiteralExpression(block)) block = block.parent;
+  while (block && !ts.isBlock(block) && !ts.isObjectLiteralExpression(block) && !ts.isClassLike(block))
+    block = block.parent;
   if (!block) return false;
   const open = block.getStart(source);
   const opened = text.slice(open, at).includes('\n');
