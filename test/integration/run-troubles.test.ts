@@ -56,8 +56,8 @@ describe('a damaged run', () => {
     await train({ config: quick(), configFolder: folder, runDirectory: run });
     // As if the run had been killed when its round was collected, with a plan that a power cut emptied.
     const lines = readFileSync(join(run, 'journal.jsonl'), 'utf8').split('\n');
-    const cut = lines.findIndex((line) => line.includes('"round-collected"'));
-    writeFileSync(join(run, 'journal.jsonl'), `${lines.slice(0, cut).join('\n')}\n`);
+    const end = lines.findIndex((line) => line.includes('"round-collected"'));
+    writeFileSync(join(run, 'journal.jsonl'), `${lines.slice(0, end).join('\n')}\n`);
     writeFileSync(join(run, 'rounds', '0001', 'plan.json'), '');
     expect(await train({ configFolder: folder, resume: run })).toMatchObject({ state: 'finished' });
     expect(JSON.parse(readFileSync(join(run, 'rounds', '0001', 'plan.json'), 'utf8')).groups).toHaveLength(2);
@@ -65,6 +65,16 @@ describe('a damaged run', () => {
       type: 'warning',
       message: expect.stringMatching(/^rounds\/0001\/plan.json: is empty; the plan is drawn again/),
     });
+
+    const weights = join(run, 'policies', 'v0002', 'model.safetensors');
+    const whole = readFileSync(weights);
+    writeFileSync(weights, whole.subarray(0, whole.length / 2));
+    const cut = await cli(folder, ['train', '--resume', 'run', '--rounds', '2']);
+    expect([cut.code, cut.err]).toEqual([
+      1,
+      expect.stringMatching(/model\.safetensors: .*cut short.*; the run made this policy .* --resume '.*run'\n$/),
+    ]);
+    writeFileSync(weights, whole);
 
     rmSync(join(run, 'policies'), { recursive: true });
     await expect(train({ configFolder: folder, resume: run, rounds: 2 })).rejects.toThrow(

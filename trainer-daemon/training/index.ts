@@ -11,6 +11,7 @@ import { RECORD_VERSION, type RunInfo } from '../../protocol/records.ts';
 import { openRecording } from '../../recordings/index.ts';
 import { packageRoot } from '../bundles.ts';
 import { readCheckpoint } from '../planner/checkpoint.ts';
+import { CheckpointError } from '../planner/checkpoint-error.ts';
 import { requireSoundCheckpoint } from '../planner/inspect-checkpoint.ts';
 import { startProxy } from '../proxy/index.ts';
 import type { LoadedAdapter } from '../rollouts/contract.ts';
@@ -147,8 +148,10 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   }
 }
 
-/** A failure of the disk says which command goes on once it is mended. */
+/** A failure of the disk, or of a policy that the run made, says which command goes on once it is mended. */
 function failureSentence(error: unknown, directory: string): string {
+  if (error instanceof CheckpointError && error.file.startsWith(join(directory, 'policies')))
+    return `${error.message}; the run made this policy and goes on from it: restore it from a copy of the run, then: ${resumeCommand(directory)}`;
   if (diskCode(error) === undefined) return (error as Error).message;
   const path = (error as NodeJS.ErrnoException).path ?? directory;
   return `${storeError(path, 'read or write it', error).message}; then: ${resumeCommand(directory)}`;
