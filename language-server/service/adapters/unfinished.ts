@@ -26,6 +26,11 @@ export function unfinishedPlaces(source: ts.SourceFile, text: string): Gap[] {
       for (const { pos, end } of ts.getLeadingCommentRanges(text, node.pos) ?? [])
         if (hasOpening(text.slice(pos + 2, end))) found.push({ start: 0, end: text.length, after: 0 });
     if (ts.isPropertyAccessExpression(node)) check(node.name.pos, node.name);
+    // A name before a list in a list of lists asks for one of its elements.
+    else if (ts.isElementAccessExpression(node)) check(node.expression.end, node.argumentExpression);
+    // No value of a list has this name; a function is to follow it.
+    else if (ts.isIdentifier(node) && node.text === 'async' && ts.isArrayLiteralExpression(node.parent))
+      add(node.end, node.getStart(source));
     else if (ts.isPropertyAssignment(node)) check(node.initializer.pos, node.initializer);
     else if (ts.isVariableDeclaration(node) && node.initializer) check(node.initializer.pos, node.initializer);
     // `reward:` or `a =` before the next member of a class.
@@ -54,13 +59,18 @@ function indentOf(text: string, at: number): number {
 /** Whether a line within a block of several lines stands no deeper than the line that opens the block. */
 function isOutside(node: ts.Node, at: number, source: ts.SourceFile, text: string): boolean {
   let block = node.parent;
-  while (block && !ts.isBlock(block) && !ts.isObjectLiteralExpression(block) && !ts.isClassLike(block))
-    block = block.parent;
+  while (block && !holdsLines(block)) block = block.parent;
   if (!block) return false;
   const open = block.getStart(source);
   const opened = text.slice(open, at).includes('\n');
   return (
     opened && indentOf(text, at) <= indentOf(text, open) && indentOf(text, node.getStart(source)) > indentOf(text, open)
+  );
+}
+
+function holdsLines(node: ts.Node): boolean {
+  return (
+    ts.isBlock(node) || ts.isObjectLiteralExpression(node) || ts.isArrayLiteralExpression(node) || ts.isClassLike(node)
   );
 }
 
