@@ -125,13 +125,11 @@ export async function trainWithKills(
  */
 function comes(life: ReturnType<typeof startCli>, wanted: Moment, skip: number): Promise<Moment> {
   const later = MOMENTS.slice(MOMENTS.findIndex(({ name }) => name === wanted.name) + 1);
-  let live = false;
   let left = skip;
   return new Promise((resolve, reject) => {
     life.onLine((line) => {
       const event = JSON.parse(line) as RunEvent;
-      if (event.kind === 'journal') live ||= ['run-started', 'run-resumed'].includes(event.line.event.type);
-      if (!live) return;
+      if (event.kind === 'journal' && event.past) return;
       if (wanted.at(event) && left-- === 0) resolve(wanted);
       const passed = later.find((moment) => moment.at(event));
       if (passed) resolve(passed);

@@ -150,8 +150,8 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
 
 /** A failure of the disk, or of a policy that the run made, says which command goes on once it is mended. */
 function failureSentence(error: unknown, directory: string): string {
-  if (error instanceof CheckpointError && error.file.startsWith(join(directory, 'policies')))
-    return `${error.message}; the run made this policy and goes on from it: restore it from a copy of the run, then: ${resumeCommand(directory)}`;
+  if (error instanceof CheckpointError && error.file.startsWith(join(directory, 'policies', '/')))
+    return `${error.message}; the run made this policy and needs it: restore it from a copy of the run, then: ${resumeCommand(directory)}`;
   if (diskCode(error) === undefined) return (error as Error).message;
   const path = (error as NodeJS.ErrnoException).path ?? directory;
   return `${storeError(path, 'read or write it', error).message}; then: ${resumeCommand(directory)}`;
